@@ -86,11 +86,21 @@ named_files <- function(plan, round, shards = seq_len(plan$shards)) {
 # `check`: TRUE to compare the files with their checksums.
 shard_files <- function(plan, round, shards = seq_len(plan$shards), check = TRUE) {
   files <- named_files(plan, round, shards)
+  n_col <- flagged_columns(plan)
+  is_about <- function(about) { # TRUE if run_shard() could have written it
+    is_one <- function(name, type) is(about[[name]], type) && length(about[[name]]) == 1L
+    are_marks <- function(marks, n_col) {
+      is.list(marks) && is.integer(marks$at) && is.raw(marks$flag) && length(marks$at) == length(marks$flag) &&
+        all(marks$at %in% seq_len(n_col))
+    }
+    is.list(about) && is_one("seconds", "numeric") && is_one("host", "character") && is_one("backend", "character") &&
+      is_one("n_obs", "numeric") && all(mapply(are_marks, about[names(n_col)], n_col))
+  }
   is_sound <- function(file, shard, expected) {
     found <- read_seal(file)
     seal <- seal_of(plan, "shard", round$number, shard, round$digest)
     if (!is.null(found) && !identical(found[names(seal)], seal)) return(NA)
-    is_about(read_object(found$object), plan) && (!check || is_verified(file, expected))
+    is_about(read_object(found$object)) && (!check || is_verified(file, expected))
   }
   files$is_sound <- as.logical(mapply(is_sound, files$file, files$shard, files$checksum))
   files[!is.na(files$is_sound), ]
@@ -111,18 +121,6 @@ shard_states <- function(plan, round, check = TRUE) {
 
 # Returns the value of run_shard() for this file.
 read_about <- function(file) read_object(read_seal(file)$object)
-
-# Returns TRUE if run_shard() could have written this.
-is_about <- function(about, plan) {
-  n_col <- flagged_columns(plan)
-  is_one <- function(name, type) is(about[[name]], type) && length(about[[name]]) == 1L
-  are_marks <- function(marks, n_col) {
-    is.list(marks) && is.integer(marks$at) && is.raw(marks$flag) && length(marks$at) == length(marks$flag) &&
-      all(marks$at %in% seq_len(n_col))
-  }
-  is.list(about) && is_one("seconds", "numeric") && is_one("host", "character") && is_one("backend", "character") &&
-    is_one("n_obs", "numeric") && all(mapply(are_marks, about[names(n_col)], n_col))
-}
 
 # Returns how many columns of x and y have a flag in a shard's result.
 flagged_columns <- function(plan) {

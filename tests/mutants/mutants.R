@@ -408,7 +408,7 @@ mutants <- list(
   mutant("objects that are not checked", "read_object", "if (!.Call(r_is_plain, bytes)) return(NULL)", "",
          "plan-faults"),
   mutant("sizes of another vector", "is_data", "has_own_size && all(", "all(", "plan-faults"),
-  mutant("a shard without a seal", "shard_files", "is_about(read_object(found$object), plan) && (", "(",
+  mutant("a shard without a seal", "shard_files", "is_about(read_object(found$object)) && (", "(",
          "plan-faults"),
   mutant("a name that can be guessed", "begin_partial", "if (dir.create(folder, mode = \"0700\"))",
          "if (dir.exists(folder) || dir.create(folder, mode = \"0700\"))", "new-file"),
