@@ -62,8 +62,6 @@ h5_object <- function(file, name) {
   list(is_dataset = TRUE, dim = size, chunk = if (is_chunked) rev(rhdf5::H5Pget_chunk(properties)) else 0 * size)
 }
 
-has_object <- function(file, name) !is.null(h5_object(file, name))
-
 # HDF5 files as data: dense datasets, and the layouts of AnnData (h5ad) and 10x.
 
 # Returns a gpuCorFile of a dataset, or of a group that is a sparse matrix; dataset NULL: the matrix of a known layout.
@@ -74,12 +72,30 @@ hdf5_file <- function(file, dataset, transpose, dim) {
     if (!length(names)) return("no dataset")
     paste0(paste0('"', utils::head(names, 10L), '"', collapse = ", "), if (length(names) > 10L) ", ...")
   }
+  # Returns list(observations, variables), each NULL if the layout has no such names, or not as many; NULL without any.
+  # AnnData's names are the index of a data frame.
+  names_of <- function(dim) {
+    read <- function(name) if (isTRUE(h5_object(file, name)$is_dataset)) as.character(rhdf5::h5read(file, name))
+    index_of <- function(frame) {
+      if (!isFALSE(h5_object(file, frame)$is_dataset)) return(NULL)
+      index <- rhdf5::h5readAttributes(file, frame)[["_index"]]
+      read(paste0(frame, "/", if (is.character(index)) index[1L] else "_index"))
+    }
+    names <- if (is_anndata_matrix(file, dataset)) {
+      list(index_of("obs"), index_of(if (dataset == "raw/X") "raw/var" else "var"))
+    } else {
+      features <- paste0(dataset, c("/features/id", "/genes"))
+      list(read(paste0(dataset, "/barcodes")), read(features[if (is.null(h5_object(file, features[1L]))) 2L else 1L]))
+    }
+    for (k in 1:2) if (length(names[[k]]) != dim[k]) names[k] <- list(NULL)
+    if (!all(vapply(names, is.null, NA))) names
+  }
   if (!is_hdf5(file)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw file leave 'dataset' out")
   need_packages("rhdf5", "to read HDF5")
   reading_hdf5(file, {
     if (is.null(dataset)) {
-      is_known <- is_anndata_matrix(file, "X") && has_object(file, "X")
-      dataset <- if (is_known) "X" else if (has_object(file, "matrix/indptr")) "matrix"
+      is_known <- is_anndata_matrix(file, "X") && !is.null(h5_object(file, "X"))
+      dataset <- if (is_known) "X" else if (!is.null(h5_object(file, "matrix/indptr"))) "matrix"
     }
     if (is.null(dataset)) {
       fail_file("'file' is \"", file, "\", neither of AnnData's nor of 10x's layout; name a 'dataset': it has ",
@@ -91,7 +107,7 @@ hdf5_file <- function(file, dataset, transpose, dim) {
       fail_file("'dataset' is \"", dataset, "\", which \"", file, "\" does not have; it has ", contents())
     }
     x <- if (object$is_dataset) dense_file(file, dataset, object) else sparse_file(file, dataset)
-    x$dimnames <- known_names(file, dataset, x$dim)
+    x$dimnames <- names_of(x$dim)
     if (transpose) x <- transposed_file(x)
     if (!is.null(dim) && !(is_numeric(dim) && identical(as.numeric(dim), as.numeric(x$dim)))) {
       fail("'dim' is ", show_size(dim), ", but \"", dataset, "\" is ", show_size(x$dim), " (observations x variables)")
@@ -100,30 +116,9 @@ hdf5_file <- function(file, dataset, transpose, dim) {
   })
 }
 
-# ---- known layouts
-
 # AnnData's matrices are X, layers and raw/X. Cells are rows in Python, hence columns in R.
 is_anndata_matrix <- function(file, dataset) {
-  grepl("^(X|layers/[^/]+|raw/X)$", dataset) && has_object(file, "obs") && has_object(file, "var")
-}
-
-# Returns list(observations, variables), each NULL if the layout has no such names, or not as many; NULL without any.
-# AnnData's names are the index of a data frame.
-known_names <- function(file, dataset, dim) {
-  read <- function(name) if (isTRUE(h5_object(file, name)$is_dataset)) as.character(rhdf5::h5read(file, name))
-  index_of <- function(frame) {
-    if (!isFALSE(h5_object(file, frame)$is_dataset)) return(NULL)
-    index <- rhdf5::h5readAttributes(file, frame)[["_index"]]
-    read(paste0(frame, "/", if (is.character(index)) index[1L] else "_index"))
-  }
-  names <- if (is_anndata_matrix(file, dataset)) {
-    list(index_of("obs"), index_of(if (dataset == "raw/X") "raw/var" else "var"))
-  } else {
-    features <- paste0(dataset, c("/features/id", "/genes"))
-    list(read(paste0(dataset, "/barcodes")), read(features[if (has_object(file, features[1L])) 1L else 2L]))
-  }
-  for (k in 1:2) if (length(names[[k]]) != dim[k]) names[k] <- list(NULL)
-  if (!all(vapply(names, is.null, NA))) names
+  grepl("^(X|layers/[^/]+|raw/X)$", dataset) && !is.null(h5_object(file, "obs")) && !is.null(h5_object(file, "var"))
 }
 
 # ---- dense datasets
@@ -194,7 +189,7 @@ sparse_file <- function(file, dataset) {
   encoding <- attribute(c("encoding-type", "h5sparse_format"))
   dim <- as.numeric(attribute(c("shape", "h5sparse_shape")))
   shape <- paste0(dataset, "/shape")
-  if (is.null(encoding) && has_object(file, shape)) {
+  if (is.null(encoding) && !is.null(h5_object(file, shape))) {
     encoding <- "csr"
     dim <- rev(as.numeric(rhdf5::h5read(file, shape, bit64conversion = "double")))
   }

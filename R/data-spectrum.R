@@ -43,8 +43,17 @@ design_with_spectrum <- function(run) {
     in_blocks(rep(list(part), length(first)), lapply(first, function(from) from - 1 + seq_len(size)), seq_len(n))
   }
   bands <- if (apart) as.list(number) else list(number)
-  basis <- do.call(cbind, lapply(bands, function(numbers) {
-    waves <- fourier_columns(size, numbers, has_phases = option[["value"]] == 1)
+  has_phases <- option[["value"]] == 1
+  time <- seq_len(size) - 1
+  # The complex columns whose products with a segment, less its mean, are its Fourier coefficients at these multiples of
+  # the lowest frequency, with Hann's window. The powers of both signs of a frequency count, and the highest one of an
+  # even size has no other sign: all others have the root of two, or, with phases, whose size is lost, are there twice.
+  basis <- do.call(cbind, lapply(bands, function(number) {
+    has_both <- 2 * number < size
+    if (has_phases && !all(has_both)) number <- c(number, number[has_both])
+    waves <- (1 - cos(2 * pi * time / size)) / 2 * exp(-2i * pi * outer(time, number) / size)
+    waves <- waves - rep(colMeans(waves), each = size)
+    waves <- waves * rep(ifelse(2 * number < size, sqrt(2), 1), each = size)
     cbind(in_segments(Re(waves)), in_segments(Im(waves)))
   }))
   if (!is.null(design$basis)) { # the residuals' products with a basis are a column's with this one
@@ -55,17 +64,4 @@ design_with_spectrum <- function(run) {
   design[c("basis", "removed", "keeps", "is_map", "blocks")] <- list(basis, NULL, TRUE, TRUE, length(bands))
   design$adjusted$spectrum <- c(length(first), size, length(number))
   design
-}
-
-# Returns the complex columns whose products with a segment of `size` observations, less its mean, are its Fourier
-# coefficients at these multiples of the lowest frequency, with Hann's window. The powers of both signs of a frequency
-# count, and the highest one of an even size has no other sign: all others have the root of two, or, with phases, whose
-# size is lost, are there twice.
-fourier_columns <- function(size, number, has_phases) {
-  time <- seq_len(size) - 1
-  has_both <- 2 * number < size
-  if (has_phases && !all(has_both)) number <- c(number, number[has_both])
-  waves <- (1 - cos(2 * pi * time / size)) / 2 * exp(-2i * pi * outer(time, number) / size)
-  waves <- waves - rep(colMeans(waves), each = size)
-  waves * rep(ifelse(2 * number < size, sqrt(2), 1), each = size)
 }
