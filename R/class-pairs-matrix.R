@@ -154,19 +154,6 @@ resolve_index <- function(index, x, name) {
   })
 }
 
-# Returns the values of variables i[k] and j[k]. The diagonal is that of as.matrix().
-pair_values <- function(x, i, j) {
-  values <- rep(if (is_all_pairs(x)) 1 else 0, length(i))
-  other <- i != j
-  diagonal <- attr(x, "diagonal")
-  if (!is.null(diagonal)) values[!other] <- diagonal[i[!other]]
-  if (any(other)) {
-    at <- .Call(r_triangle_position, as.double(i[other]), as.double(j[other]), as.double(size_of(x)), FALSE)
-    values[other] <- .subset(x, at)
-  }
-  values
-}
-
 # Returns TRUE for an index of the N x N matrix: lower.tri(x), or a pair in each row.
 is_of_matrix <- function(index, n) {
   is.matrix(index) && (if (is.logical(index)) all(dim(index) == n) else ncol(index) == 2L)
@@ -176,6 +163,17 @@ is_of_matrix <- function(index, n) {
 #' @export
 `[.allPairs` <- function(x, i, j, drop = TRUE) {
   n <- size_of(x)
+  values_of <- function(i, j) { # of variables i[k] and j[k]; the diagonal is that of as.matrix()
+    values <- rep(if (is_all_pairs(x)) 1 else 0, length(i))
+    other <- i != j
+    diagonal <- attr(x, "diagonal")
+    if (!is.null(diagonal)) values[!other] <- diagonal[i[!other]]
+    if (any(other)) {
+      at <- .Call(r_triangle_position, as.double(i[other]), as.double(j[other]), as.double(n), FALSE)
+      values[other] <- .subset(x, at)
+    }
+    values
+  }
   if (nargs() - (!missing(drop)) < 3L) {
     if (missing(i)) return(x)
     if (is_of_matrix(i, n)) {
@@ -183,7 +181,7 @@ is_of_matrix <- function(index, n) {
       pairs <- if (is.logical(i)) which(i, arr.ind = TRUE, useNames = FALSE) else i
       sides <- lapply(1:2, function(side) resolve_index(pairs[, side], x, "i"))
       if (any(lengths(sides) != nrow(pairs))) fail("subscript out of bounds: 'i' must have two variables in each row")
-      return(pair_values(x, sides[[1L]], sides[[2L]]))
+      return(values_of(sides[[1L]], sides[[2L]]))
     }
     if (is.character(i) && is.null(names(x))) {
       fail("pairs have no names: x[\"", i[1L], "\", ] has all coefficients of a variable")
@@ -193,7 +191,7 @@ is_of_matrix <- function(index, n) {
   i <- if (missing(i)) seq_len(n) else resolve_index(i, x, "i")
   j <- if (missing(j)) seq_len(n) else resolve_index(j, x, "j")
   labels <- attr(x, "Labels")
-  values <- matrix(pair_values(x, rep(i, length(j)), rep(j, each = length(i))), length(i), length(j),
+  values <- matrix(values_of(rep(i, length(j)), rep(j, each = length(i))), length(i), length(j),
                    dimnames = if (!is.null(labels)) list(labels[i], labels[j]))
   if (drop) drop(values) else values
 }

@@ -213,7 +213,31 @@ new_modules <- function(found, data, job, shown, call) {
   numbers <- seq_along(module_colors(found$colors))
   modules <- if (length(numbers)) WGCNA::labels2colors(numbers) else character()
   labels <- stats::setNames(match(colors, modules, nomatch = 0L), genes)
-  own <- lapply(data$sets, own_modules, colors, modules, data$genes, job)
+  # Returns list(eigengenes, explained, kME, kWithin: each gene's sum of adjacencies with the others of its module, NA
+  # for a gene in none) of a data set.
+  modules_in <- function(set) {
+    own <- unname(colors[data$genes])
+    eigen <- eigengenes_of(own, c(modules, if (any(own == "grey")) "grey"), set$x)
+    eigengenes <- matrix(NA_real_, length(set$samples), ncol(eigen$values)) # samples that are left out are NA
+    eigengenes[set$samples, ] <- eigen$values
+    of_modules <- function(modules) paste0("ME", modules, recycle0 = TRUE)
+    rows <- if (!is.null(set$sample_names)) make.unique(set$sample_names)
+    dimnames(eigengenes) <- list(rows, of_modules(colnames(eigen$values)))
+    kme <- matrix(NA_real_, length(colors), length(modules), dimnames = list(names(colors), of_modules(modules)))
+    within <- stats::setNames(rep(NA_real_, length(colors)), names(colors))
+    if (length(modules)) {
+      kme[data$genes, ] <- do.call(rbind, lapply(column_ranges(ncol(set$x), nrow(set$x)), function(genes) {
+        coefficients_of(list(pick_columns(set$x, genes), eigen$values[, modules, drop = FALSE]), job)
+      }))
+      own[own == "grey"] <- NA
+      mask <- pairMask(own, same = TRUE)
+      arguments <- c(list(set$x, power = set$power, pairs = mask), job[c("type", "use", "method")])
+      soft <- repeated(with_settings(gpuConnectivity, arguments, job)$soft)
+      within[data$genes] <- ifelse(is.na(own), NA, soft[, 1L])
+    }
+    list(eigengenes = as.data.frame(eigengenes), explained = eigen$explained, kME = kme, kWithin = within)
+  }
+  own <- lapply(data$sets, modules_in)
   is_in <- which(labels > 0)
   kme <- lapply(unname(own), function(set) set$kME[cbind(is_in, labels[is_in])])
   if (job$type == "unsigned") kme <- lapply(kme, abs)
@@ -242,29 +266,4 @@ new_modules <- function(found, data, job, shown, call) {
               if (!is.null(covariates)) list(covariates = covariates), list(call = call)),
             class = c(if (several) "gpuConsensusModules", "gpuModules", "gpuCorResult"),
             adjusted = if (length(adjusted)) adjusted)
-}
-
-# Returns list(eigengenes, explained, kME, kWithin: each gene's sum of adjacencies with the others of its module, NA for
-# a gene in none) of a data set. `colors`: of all genes; `included`: TRUE for those that `set` has; `modules`: colors in
-# the order of labels.
-own_modules <- function(set, colors, modules, included, job) {
-  own <- unname(colors[included])
-  found <- eigengenes_of(own, c(modules, if (any(own == "grey")) "grey"), set$x)
-  eigengenes <- matrix(NA_real_, length(set$samples), ncol(found$values)) # samples that are left out are NA
-  eigengenes[set$samples, ] <- found$values
-  of_modules <- function(modules) paste0("ME", modules, recycle0 = TRUE)
-  rows <- if (!is.null(set$sample_names)) make.unique(set$sample_names)
-  dimnames(eigengenes) <- list(rows, of_modules(colnames(found$values)))
-  kme <- matrix(NA_real_, length(colors), length(modules), dimnames = list(names(colors), of_modules(modules)))
-  within <- stats::setNames(rep(NA_real_, length(colors)), names(colors))
-  if (length(modules)) {
-    kme[included, ] <- do.call(rbind, lapply(column_ranges(ncol(set$x), nrow(set$x)), function(genes) {
-      coefficients_of(list(pick_columns(set$x, genes), found$values[, modules, drop = FALSE]), job)
-    }))
-    own[own == "grey"] <- NA
-    arguments <- c(list(set$x, power = set$power, pairs = pairMask(own, same = TRUE)), job[c("type", "use", "method")])
-    soft <- repeated(with_settings(gpuConnectivity, arguments, job)$soft)
-    within[included] <- ifelse(is.na(own), NA, soft[, 1L])
-  }
-  list(eigengenes = as.data.frame(eigengenes), explained = found$explained, kME = kme, kWithin = within)
 }

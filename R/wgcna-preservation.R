@@ -169,11 +169,18 @@ preserved_data <- function(given, modules, use, specs) {
   labels <- labels_of_columns(modules, colnames(sets$reference), ncol(sets$reference))
   is_imputed <- use == "pairwise.complete.obs"
   data <- matched_data(sets, labels, is_imputed)
+  kept_genes <- function(keeps, what) { # leaves those out for which keeps() is FALSE in a set
+    kept <- Reduce(`&`, lapply(data$sets, keeps))
+    kept <- kept & !is.na(kept) # without rows there is no mean
+    if (all(kept)) return(data)
+    warn("gpuCorConstant", "genes ", what, " are left out: ", column_names(which(!kept), colnames(data$sets[[1L]])))
+    list(sets = lapply(data$sets, function(x) x[, kept, drop = FALSE]), labels = data$labels[kept])
+  }
   if (is_imputed) {
-    data <- kept_genes(data, function(x) colMeans(is.na(x)) <= 0.5, "with more than half of their values missing")
+    data <- kept_genes(function(x) colMeans(is.na(x)) <= 0.5, "with more than half of their values missing")
     data$sets <- Map(function(x, name) if (anyNA(x)) naming(imputed(x), "x", name) else x, data$sets, names(sets))
   }
-  data <- kept_genes(data, differing, "without variance")
+  data <- kept_genes(differing, "without variance")
   n_genes <- ncol(data$sets$test)
   if (n_genes < 3L) fail("'reference' and 'test' must have at least 3 genes in common, not ", n_genes)
   n_covariates <- vapply(unname(read), function(set) NCOL(set$covariates), 0L)
@@ -193,15 +200,6 @@ preserved_data <- function(given, modules, use, specs) {
   }
   list(sets = data$sets, members = members[setdiff(names(members), small)],
        adjusted = if (!is.null(specs$adjustment$covariates)) list(covariates = n_covariates))
-}
-
-# Leaves the genes out of list(sets, labels) for which keeps() is FALSE in a set.
-kept_genes <- function(data, keeps, what) {
-  kept <- Reduce(`&`, lapply(data$sets, keeps))
-  kept <- kept & !is.na(kept) # without rows there is no mean
-  if (all(kept)) return(data)
-  warn("gpuCorConstant", "genes ", what, " are left out: ", column_names(which(!kept), colnames(data$sets[[1L]])))
-  list(sets = lapply(data$sets, function(x) x[, kept, drop = FALSE]), labels = data$labels[kept])
 }
 
 # Returns the label of each column as text; NA: in no module.
