@@ -43,7 +43,7 @@ REGRESSORS <- list(
 
 # Returns NULL or the regressors, a list: `kinds`, names of REGRESSORS; `covariates`, and `protected`, what these must
 # not take, and `covariance`, matrices, or NULL; `runs`, a list of each run's rows, and `codes`, NULL or the number of
-# each row's run; `series`, NULL or for each run its functions of time, as from of_runs().
+# each row's run; `series`, NULL or for each run its functions of time (see `of_runs` below).
 regressors_of <- function(asked, measure, n_obs) {
   codes <- check_runs(asked$runs, n_obs)
   kinds <- intersect(names(REGRESSORS), names(Filter(Negate(is.null), asked)))
