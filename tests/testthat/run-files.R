@@ -105,19 +105,20 @@ record_seconds <- function(found, folder) {
 
 seconds_of <- function(found) vapply(found, function(one) if (is.list(one)) one$seconds else NA_real_, 0)
 
-# Returns the seconds of the files that take too long in the quick tier. After a run of the full tier only those can
-# that took too long there, even if all that they took more than when it was recorded were of the quick tier; they are
-# run again.
+# Returns the seconds of the files that take too long in the quick tier, on a machine as fast as the one that recorded
+# seconds.txt: divided by what the median file takes more here. After a run of the full tier only those can that took
+# too long there, even if all that they took more than when it was recorded were of the quick tier; they are run again.
 slow_in_quick_tier <- function(seconds, folder) {
-  slow <- seconds[which(seconds > MAX_SECONDS)]
-  if (!length(slow) || tier() == "quick") return(slow)
-  recorded <- recorded_of(names(slow), folder)
-  at_most <- recorded$quick + pmax(0, slow - recorded$full)
-  slow <- slow[is.na(at_most) | at_most > MAX_SECONDS]
+  recorded <- recorded_of(names(seconds), folder)
+  slowness <- max(1, stats::median(seconds / recorded[[tier()]], na.rm = TRUE))
+  seconds <- seconds / slowness
+  if (tier() == "quick") return(seconds[which(seconds > MAX_SECONDS)])
+  at_most <- recorded$quick + pmax(0, seconds - recorded$full)
+  slow <- seconds[which(seconds > MAX_SECONDS & (is.na(at_most) | at_most > MAX_SECONDS))]
   if (!length(slow)) return(slow)
   Sys.setenv(GPUCOR_TESTS = "quick")
   on.exit(Sys.setenv(GPUCOR_TESTS = "full"))
-  again <- seconds_of(run_files(file.path(folder, names(slow))))
+  again <- seconds_of(run_files(file.path(folder, names(slow)))) / slowness
   again[which(again > MAX_SECONDS)]
 }
 
