@@ -218,10 +218,12 @@ setMethod("summary", "gpuNetwork", function(object, ...) summary.gpuNetwork(obje
 
 # ---- networks in files
 
+describe_network_file <- function(x) paste0("Network in ", x$file, "\n", describe_network(unclass(x)))
+
 #' @method print gpuCorNetworkFile
 #' @export
 print.gpuCorNetworkFile <- function(x, ...) {
-  cat("Network in ", x$file, "\n", describe_network(unclass(x)), sep = "")
+  cat(describe_network_file(x))
   invisible(x)
 }
 
@@ -231,7 +233,7 @@ summary.gpuCorNetworkFile <- function(object, ...) {
   new_summary(list(variables = object$variables, observations = object$n_obs, pairs = object$pairs,
                    edges = object$edges, density = object$edges / object$pairs,
                    threshold = if (is.null(object$threshold)) NA_real_ else object$threshold),
-              paste0("Network in ", object$file, "\n", describe_network(unclass(object))), object)
+              describe_network_file(object), object)
 }
 
 # The order of edges is that of a network in memory: equal ones by `from`, then by `to`.
@@ -254,7 +256,8 @@ as.data.frame.gpuCorNetworkFile <- function(x, row.names = NULL, optional = FALS
 
 # ---- matrices: methods that work without attaching Matrix, and arithmetic, which returns plain matrices
 
-# check_slots() is not called within an S4 generic's argument, whose dispatch would wrap the error.
+# Not called within an S4 generic's argument, whose dispatch would wrap the error.
+checked_sparse <- function(x) as_plain_sparse(check_slots(x, "x"))
 
 # S3 methods work without Matrix, S4 methods if it is attached. The S4 methods are not exported, like those of print()
 # and summary(): an exported generic would mask base's, and change the class of errors in its argument.
@@ -266,14 +269,14 @@ setMethod("t", "gpuNetwork", function(x) t.gpuNetwork(x))
 #' @method t gpuNetwork
 #' @export
 t.gpuNetwork <- function(x) {
-  x <- as_plain_sparse(check_slots(x, "x"))
+  x <- checked_sparse(x)
   Matrix::t(x)
 }
 
 #' @method isSymmetric gpuNetwork
 #' @export
 isSymmetric.gpuNetwork <- function(object, ...) {
-  object <- as_plain_sparse(check_slots(object, "x"))
+  object <- checked_sparse(object)
   Matrix::isSymmetric(object, ...)
 }
 
@@ -281,7 +284,7 @@ isSymmetric.gpuNetwork <- function(object, ...) {
 #' @method mean gpuNetwork
 #' @export
 mean.gpuNetwork <- function(x, ...) {
-  x <- as_plain_sparse(check_slots(x, "x"))
+  x <- checked_sparse(x)
   mean(Matrix::colMeans(x))
 }
 
@@ -306,24 +309,24 @@ NULL
 for (class in c("gpuCorNetwork", "gpuCorNetworkXY")) {
   for (other in c("numeric", "logical")) {
     setMethod("Arith", c(class, other), function(e1, e2) {
-      e1 <- as_plain_sparse(check_slots(e1, "x"))
+      e1 <- checked_sparse(e1)
       methods::callGeneric()
     })
     setMethod("Arith", c(other, class), function(e1, e2) {
-      e2 <- as_plain_sparse(check_slots(e2, "x"))
+      e2 <- checked_sparse(e2)
       methods::callGeneric()
     })
   }
   setMethod("Arith", c(class, "missing"), function(e1, e2) {
-    e1 <- as_plain_sparse(check_slots(e1, "x"))
+    e1 <- checked_sparse(e1)
     methods::callGeneric(e1)
   })
   setMethod("Math", class, function(x) {
-    x <- as_plain_sparse(check_slots(x, "x"))
+    x <- checked_sparse(x)
     methods::callGeneric(x)
   })
   setMethod("Math2", c(class, "ANY"), function(x, digits) {
-    x <- as_plain_sparse(check_slots(x, "x"))
+    x <- checked_sparse(x)
     if (missing(digits)) methods::callGeneric(x) else methods::callGeneric(x, digits)
   })
 }

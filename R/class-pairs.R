@@ -93,7 +93,7 @@ as.matrix.allPairs <- function(x, ...) {
 as.data.frame.allPairs <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_memory(8 * length(x), "the data frame", n_of(length(x), "pair"),
                "gpuCorNetwork(output = \"edges\") has the strongest pairs only")
-  values <- stats::setNames(list(as.vector(x)), if (inherits(x, "gpuTOM")) "overlap" else "r")
+  values <- stats::setNames(list(as.vector(x)), pair_value(x))
   frame <- list2DF(c(all_pairs(size_of(x), attr(x, "Labels")), values))
   lag <- attr(x, "lag")
   if (!is.null(lag)) frame$lag <- as.vector(lag)
@@ -101,6 +101,8 @@ as.data.frame.allPairs <- function(x, row.names = NULL, optional = FALSE, ...) {
   frame[c("n", "statistic", "p.value")[seq_along(tests)]] <- lapply(tests, function(m) m[lower.tri(m)])
   frame
 }
+
+pair_value <- function(x) if (inherits(x, "gpuTOM")) "overlap" else "r"
 
 # ---- printing
 
@@ -156,7 +158,7 @@ summary.allPairs <- function(object, n = 6L, ...) {
   labels <- attr(object, "Labels")
   if (is.null(labels)) labels <- seq_len(n_var)
   strongest <- data.frame(labels[pairs[, 1L]], labels[pairs[, 2L]], .subset(object, found$strongest))
-  names(strongest) <- c("from", "to", if (inherits(object, "gpuTOM")) "overlap" else "r")
+  names(strongest) <- c("from", "to", pair_value(object))
   lag <- attr(object, "lag")
   strongest$lag <- .subset(lag, found$strongest)
   new_summary(

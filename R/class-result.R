@@ -127,8 +127,7 @@ adjusted_line <- function(adjusted, method, n_obs = NULL, left = NULL, start = "
              adjusted$spectrum[3L], if (adjusted$spectrum[3L] == 1) " frequency" else " frequencies")
     },
     if (!is.null(adjusted$effective)) {
-      effective <- format(adjusted$effective, digits = 4L, trim = TRUE, big.mark = ",")
-      paste0("weighted (effective n ", paste(effective, collapse = " to "), ")")
+      paste0("weighted (effective n ", number_words(adjusted$effective), ")")
     } else if (isTRUE(adjusted$graded)) {
       "weighted"
     },
@@ -158,6 +157,8 @@ adjusted_line <- function(adjusted, method, n_obs = NULL, left = NULL, start = "
   if (length(parts)) paste0(start, paste(parts, collapse = ": "), end)
 }
 
+number_words <- function(values) paste(format(values, digits = 4L, trim = TRUE, big.mark = ","), collapse = " to ")
+
 # Returns the degrees of freedom as text, or NULL if they are n - 2. Those of a fitted null distribution are not shown,
 # as they do not count observations and may exceed their number.
 freedom_words <- function(adjusted, method, n_obs, left) {
@@ -176,6 +177,5 @@ freedom_words <- function(adjusted, method, n_obs, left) {
   }
   left <- range_if_any(left[is.finite(left) & left > 0])
   if (!length(left) || identical(as.numeric(left), as.numeric(range_if_any(n_obs - 2)))) return(NULL)
-  words <- paste(format(left, digits = 4L, trim = TRUE, big.mark = ","), collapse = " to ")
-  paste0(words, " degree", if (!identical(as.numeric(left), 1)) "s", " of freedom")
+  paste0(number_words(left), " degree", if (!identical(as.numeric(left), 1)) "s", " of freedom")
 }

@@ -216,9 +216,9 @@ plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano", "heatmap", "
   }
   panels <- list(
     p.value = function(...) draw_p_values(shown$log_p, attr(x, "tests"), ...),
-    volcano = function(...) draw_tested(x, shown, labels, FALSE, ...),
+    volcano = function(...) draw_volcano(x, shown, labels, ...),
     heatmap = function(...) if (is_of_traits) draw_associations(x, max, ...) else draw_tests(x, shown, pairs, max, ...),
-    groups = function(...) draw_tested(x, shown, labels, TRUE, ...)
+    groups = function(...) draw_two_groups(x, shown, labels, ...)
   )
   has_all <- !is.data.frame(x) || !isTRUE(attr(x, "tests") > nrow(x)) # otherwise only small p values
   draw_page(if (type == "auto") panels[c(if (has_all) "p.value", "volcano")] else panels, type, ...)
@@ -272,47 +272,47 @@ volcano_places <- function(log_p, max = 20000, smallest = 1000) {
   unique(c(drawn_places(n, max), utils::head(which(log_p <= bound), 2 * smallest)))
 }
 
-# Draws a point for each test, significant ones in colors of their signs, and names the first of them: a volcano, or,
-# `of_groups`, the coefficients of two groups against each other.
-draw_tested <- function(x, shown, labels, of_groups, ...) {
-  at <- volcano_places(shown$log_p)
+# Draws a point for each of the tests `at`, significant ones in colors of their signs, and names the first of them.
+draw_tested <- function(x, shown, at, across, up, titles, labels, ...) {
   found <- shown$found[at]
   effect <- shown$effect[at]
-  if (of_groups) {
-    graphics::par(pty = "s")
-    across <- as.vector(x$r.x)[at]
-    up <- as.vector(x$r.y)[at]
-    ends <- c(-1, 1)
-    titles <- list(xlab = "r in x", ylab = "r in y", main = "Correlations of two groups", xlim = ends, ylim = ends)
-    below <- function() {
-      graphics::abline(h = 0, v = 0, lty = 3L)
-      graphics::abline(0, 1, lty = 2L)
-    }
-    hubs <- sort(table(unlist(test_rows(x, which(shown$found))[c("from", "to")])), decreasing = TRUE)
-    hubs <- utils::head(hubs[hubs > 1], 3L)
-    more <- if (length(hubs)) paste0("; most: ", toString(paste0(distinct_names(names(hubs), 16L), " (", hubs, ")")))
-  } else {
-    across <- effect
-    up <- -shown$log_p[at] / log(10)
-    top <- max(up[is.finite(up)], 1)
-    more <- if (any(up > top, na.rm = TRUE)) "; p = 0 at the top"
-    cut <- shown$cut
-    between <- c(max(up[!found], 0, na.rm = TRUE), min(up[found], Inf))
-    if (is.null(cut) && any(found) && between[1L] < between[2L]) cut <- mean(between)
-    up <- pmin(up, top)
-    titles <- list(xlab = shown$title, ylab = expression(-log[10] * " p"), main = "Volcano", yaxs = "i",
-                   xlim = range(0, effect, finite = TRUE), ylim = c(0, 1.08 * top))
-    below <- function() {
-      graphics::abline(v = 0, lty = 3L)
-      graphics::abline(h = cut, lty = 2L)
-    }
-  }
   named <- utils::head(which(found)[order(shown$log_p[at][found], -abs(effect[found]))], labels)
   rows <- test_rows(x, at[named])
   names <- if (is.null(rows$from)) rows$variable else paste(rows$from, "-", rows$to)
-  draw_points(across, up, titles, ..., named = named, names = names, below = below,
+  draw_points(across, up, titles, ..., named = named, names = names,
               color = ifelse(found, ifelse(effect > 0, warm(), cold()), FAINT))
-  note(paste0(shown$note, more))
+}
+
+draw_volcano <- function(x, shown, labels, ...) {
+  at <- volcano_places(shown$log_p)
+  up <- -shown$log_p[at] / log(10)
+  top <- max(up[is.finite(up)], 1)
+  cut <- shown$cut
+  found <- shown$found[at]
+  between <- c(max(up[!found], 0, na.rm = TRUE), min(up[found], Inf))
+  if (is.null(cut) && any(found) && between[1L] < between[2L]) cut <- mean(between)
+  titles <- list(xlab = shown$title, ylab = expression(-log[10] * " p"), main = "Volcano", yaxs = "i",
+                 xlim = range(0, shown$effect[at], finite = TRUE), ylim = c(0, 1.08 * top))
+  draw_tested(x, shown, at, shown$effect[at], pmin(up, top), titles, labels, ..., below = function() {
+    graphics::abline(v = 0, lty = 3L)
+    graphics::abline(h = cut, lty = 2L)
+  })
+  note(paste0(shown$note, if (any(up > top, na.rm = TRUE)) "; p = 0 at the top"))
+}
+
+draw_two_groups <- function(x, shown, labels, ...) {
+  graphics::par(pty = "s")
+  at <- volcano_places(shown$log_p)
+  ends <- c(-1, 1)
+  titles <- list(xlab = "r in x", ylab = "r in y", main = "Correlations of two groups", xlim = ends, ylim = ends)
+  draw_tested(x, shown, at, as.vector(x$r.x)[at], as.vector(x$r.y)[at], titles, labels, ..., below = function() {
+    graphics::abline(h = 0, v = 0, lty = 3L)
+    graphics::abline(0, 1, lty = 2L)
+  })
+  hubs <- sort(table(unlist(test_rows(x, which(shown$found))[c("from", "to")])), decreasing = TRUE)
+  hubs <- utils::head(hubs[hubs > 1], 3L)
+  if (length(hubs)) hubs <- paste0("; most: ", toString(paste0(distinct_names(names(hubs), 16L), " (", hubs, ")")))
+  note(paste0(shown$note, hubs))
 }
 
 # Draws effects, or the coefficients of both groups, as a heat map with stars. `pairs`: the user's arguments of
@@ -362,6 +362,7 @@ association_cells <- function(x, n) {
        of = if (n_rows > n) paste0("; ", format_count(n), " of ", n_of(n_rows, "variable"), ", the smallest p first"))
 }
 
+# `rows`: names of the rows.
 draw_associations <- function(x, max = 1000, ..., rows = rownames(x$r)) {
   check_drawable(max(dim(x$r)), max)
   p <- vapply(x$p.value, format, "", digits = 1L)

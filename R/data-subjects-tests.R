@@ -60,12 +60,14 @@ comparable_statistics <- function(statistic, df, to) {
 }
 
 check_group_sizes <- function(x) {
-  is_enough <- if (is.null(x$model)) !any(c(x$n_first, length(x$data) - x$n_first) == 1) else x$model$df > 0
+  is_enough <- if (is.null(x$model)) !has_single(x) else x$model$df > 0
   if (is_enough) return(invisible())
   fail_value("effects = \"random\" needs at least two subjects",
              if (length(x$data) > x$n_first) if (is.null(x$model)) " in each group" else " in one of the groups",
              ", whose z vary; effects = \"fixed\" takes one")
 }
+
+has_single <- function(x) any(c(x$n_first, length(x$data) - x$n_first) == 1)
 
 # Returns the run whose coefficients are t / sqrt(t^2 + df), from Student's t or the root of F.
 with_t <- function(run) {
@@ -111,7 +113,7 @@ min_rank_p <- function(method, groups) {
 combined_error <- function(x, method) {
   variance <- Z_VARIANCES[method]
   check_facts(c("p values by fixed effects", if (is.na(variance)) "measure without variance of z",
-                if (any(c(x$n_first, length(x$data) - x$n_first) == 1)) "single subjects", if (x$skips) "na.rm",
+                if (has_single(x)) "single subjects", if (x$skips) "na.rm",
                 if (x$counted$common) "pairwise-complete observations"), list(method = method))
   few <- which(x$counted$n < 4)
   if (length(few)) {

@@ -15,8 +15,7 @@ values_of_pairs <- function(run, layout, attributes = list()) {
 
 # Returns what the engine computes of a run, or raises its error. `what`: a computation, a row of src/r/call.h; `...`:
 # its own arguments. Its function, r_ and the name, says what it takes and returns: perform(run, "observations") counts
-# the observations that the run uses (src/r/job.c). In a plan, results of shards stand
-# for those of ENTRIES.
+# the observations that the run uses (src/r/job.c). In a plan, results of shards stand for those of ENTRIES.
 perform <- function(run, what, ...) {
   replay <- run$place$replay
   is_divided <- !is.null(replay) && what %in% ENTRIES
@@ -111,7 +110,7 @@ warn_infinite <- function(result, run) {
 
 INFINITE_WAY_OUT <- "log2(0) is -Inf, and log2(x + 1) of counts is finite"
 
-# Warns about constant columns, unless nobody looks at them, and about those for which another measure was used.
+# Warns about constant columns, if `is_looked_at`, and about columns for which another measure was used.
 warn_constant <- function(result, run, is_looked_at = TRUE) {
   text <- if (is_looked_at) describe_flagged(result, "constant", run)
   if (is_looked_at && !length(text) && isTRUE(result$zero_sd > 0)) {
