@@ -5,8 +5,9 @@
 #                  RECORD=--record: keeps the times by which the longest files start first)
 #   make check     make unit and make package; last line: N passed, N failed, N skipped
 #   make package   R CMD build, R CMD check with all tests (TIER=quick: with the quick tier)
-#   make unit      what configure makes of false toolkits; the engine's tests without R: plain, with ASan and UBSan, with
-#                  TSan; whether package and tests link for Windows, and the tests for ARM; a minute
+#   make unit      what configure makes of false toolkits; whether registers suffice on every GPU, where nvcc is; the
+#                  engine's tests without R: plain, with ASan and UBSan, with TSan; whether package and tests link for
+#                  Windows, and the tests for ARM; two minutes
 #   make releases  make package TIER=quick and BiocCheck on Debian 13 and Debian's unstable release, with current R; root,
 #                  an hour and 8 GB at first, then half an hour
 #   make mutants   small wrong changes, each of which a test must find; two hours on two cores
@@ -183,6 +184,7 @@ package:
 unit:
 	$(call need,$(UNIT_NEEDS))
 	tests/configure
+	tests/spills
 	$(MAKE) --no-print-directory --output-sync -j$(JOBS) -C tests/unit OUT='$(BUILD)/unit'
 	PORTS='$(BUILD)/ports' tests/ports/run link-windows link-arm64
 

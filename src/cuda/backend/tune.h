@@ -78,8 +78,8 @@ enum {
     WGMMA_LONG_STAGES = 3, /* of 56 KB each */
     WGMMA_LONG_PIECES = 64,
 
-    /* Other GPUs: 2 x 4 warps of 64 x 32 pairs; half a piece of each side in a stage. Three stages with hits, or two
-     * with bins, fit the 99 KB of the smaller GPUs. */
+    /* Other GPUs: a block of which a multiprocessor has two; one that has it to itself is larger (mma.cuh). Two stages
+     * with hits or bins fit the 99 KB of the smaller GPUs. */
     MMA_BLOCK_ROWS = 128,
     MMA_BLOCK_COLS = 128,
 

@@ -4,6 +4,7 @@
  *   modes             the products that it accepts
  *   hopper            true: compiled for wgmma.cuh, too; otherwise only mma.cuh
  *   long_blocks       true: it leaves enough registers for blocks with more sums (wgmma.cuh)
+ *   blocks            of mma.cuh that a multiprocessor has at a time: 2, or 1 for a sink that needs many registers
  *   counts            true: it needs bins in the block's shared memory, which are added to `bins`; not for FLOAT
  *   Ahead<Mode, N>    data of a warp's 8 N columns from the tile's column j on, loaded while their sums are
  *                     computed
@@ -41,6 +42,7 @@ static_assert(WARP_HITS * sizeof(Hit) >= CELL_ROWS * CELL_COLS * sizeof(int), "a
 /* The default: a sink that processes sums when they are delivered and keeps none. */
 struct PlainSink {
     static constexpr bool hopper = true, long_blocks = false, counts = false, register_sums = false;
+    static constexpr int blocks = 2;
     struct Nothing {
         template <class Sink>
         __device__ Nothing(const Product &, const Sink &, int64_t) {}

@@ -187,6 +187,7 @@ template <template <ProductMode, int> class CompareBy, bool LongBlocks>
 struct EdgesBy : EdgeOutput {
     static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED);
     static constexpr bool hopper = true, long_blocks = LongBlocks, counts = false, register_sums = false;
+    static constexpr int blocks = 1;
 
     template <ProductMode Mode, int N>
     struct Ahead {

@@ -55,6 +55,7 @@ static __device__ inline float scaled_value(const Product &p, int sum, SignNumbe
 struct Maximum {
     static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED) | modes_of(FLOAT);
     static constexpr bool hopper = true, long_blocks = false, counts = false, register_sums = false;
+    static constexpr int blocks = 2;
     template <ProductMode Mode, int N>
     using Ahead = SignColumns<Mode, N>;
 
