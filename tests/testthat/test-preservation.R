@@ -88,6 +88,22 @@ test_that("random sets have the same genes in both data sets", {
                "'null' must be one of \"labels\", \"random sets\"")
 })
 
+test_that("a module is compared with both kinds of draws, and the larger p value counts", {
+  set.seed(4)
+  found <- gpuPreservation(reference, test, labels, n_perm = 19, null = "random sets")
+  set.seed(4)
+  for (k in 1:19) sample.int(220, 160) # random sets are drawn first
+  own <- gpuPreservation(reference, test, labels, n_perm = 19)
+  at_least <- colSums(found$permuted >= rep(found$observed, each = 19))
+  p <- (1 + at_least) / 20
+  mean <- colMeans(found$permuted)
+  sd <- apply(found$permuted, 2:3, sd)
+  signed <- setdiff(colnames(p), c("propVarExplained", "meanAdj", "meanMAR"))
+  expect_true(any(p[, signed] > own$p.value[, signed]) && any(p[, signed] < own$p.value[, signed]))
+  expect_equal(found$p.value[, signed], pmax(p, own$p.value)[, signed])
+  expect_equal(found$Z[, signed], pmin((found$observed - mean) / sd, own$Z)[, signed])
+})
+
 test_that("permutations draw genes from all matched ones, the modules' labels in turn", {
   set.seed(4)
   found <- gpuPreservation(reference, test, labels, n_perm = 5)
