@@ -58,6 +58,24 @@ APPROX float approx_tanh(float z) {
 /* Coefficients of artanh with fewer terms, for values up to GCOR_APPROX_LOW; the error is at most 1.33e-4. */
 static const float LOW[] = {1.00146643f, 0.303777466f, 0.341046865f};
 
+/* Defines some_reach() or some_floats_reach(). A comparison of vectors gives integers, all bits of which are set or
+ * none: they are gathered in words. */
+#define SOME_REACH(name, type) \
+    TARGET static int name(const type *value, type low, type high, int64_t n) { \
+        enum { LANES = BYTES / sizeof(type), WORDS = BYTES / 8 }; \
+        typedef type lanes __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias)); \
+        typedef int64_t words __attribute__((vector_size(BYTES))); \
+        words found = {0}; \
+        int64_t k = 0, any = 0; \
+        for (; k + LANES <= n; k += LANES) { \
+            const lanes own = *(const lanes *)(value + k); \
+            found |= (words)(own >= high) | (words)(own <= low); \
+        } \
+        for (; k < n; k++) any |= value[k] >= high || value[k] <= low; \
+        for (int w = 0; w < WORDS; w++) any |= found[w]; \
+        return any != 0; \
+    }
+
 static int some_beyond_plain(const float *value, float max) {
     int beyond = 0;
     for (int k = 0; k < GCOR_APPROX_SOME; k++) beyond |= fabsf(value[k]) > max;

@@ -40,6 +40,9 @@ typedef struct gcor_combine_loops {
     void (*end_approx_fisher)(float *sum, int64_t n);
     /* Returns 1 if the magnitude of a value exceeds max. */
     int (*are_beyond)(const float *value, float max, int64_t n);
+    /* Return 1 if a value is at most `low` or at least `high`; NaN is neither, and no value reaches a bound of NaN. */
+    int (*some_reach)(const double *value, double low, double high, int64_t n);
+    int (*some_floats_reach)(const float *value, float low, float high, int64_t n);
     /* Returns 1 if all values are at most 1, and thus coefficients. */
     int (*are_coefficients)(const double *value, int64_t n);
 } gcor_combine_loops;

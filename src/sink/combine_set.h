@@ -158,6 +158,9 @@ TARGET static int NAME(are_beyond)(const float *value, float max, int64_t n) {
     return beyond;
 }
 
+SOME_REACH(NAME(some_reach), double)
+SOME_REACH(NAME(some_floats_reach), float)
+
 TARGET static int NAME(are_coefficients)(const double *value, int64_t n) {
     int others = 0;
     for (int64_t k = 0; k < n; k++) others |= !(value[k] <= 1);
@@ -180,6 +183,8 @@ static const gcor_combine_loops NAME(loops) = {
     .add_approx_min = NAME(add_approx_min),
     .end_approx_fisher = NAME(end_approx_fisher),
     .are_beyond = NAME(are_beyond),
+    .some_reach = NAME(some_reach),
+    .some_floats_reach = NAME(some_floats_reach),
     .are_coefficients = NAME(are_coefficients),
 };
 
