@@ -121,7 +121,7 @@ static int ask(const gcor_state *state, cudaDeviceAttr attribute) {
 }
 
 static bool find_wgmma(const gcor_state *state) {
-#ifdef GPUCOR_SM90A
+#if defined(GPUCOR_SM90A) && !defined(GPUCOR_SIGN_BYTES)
     return ask(state, cudaDevAttrComputeCapabilityMajor) == 9 && ask(state, cudaDevAttrComputeCapabilityMinor) == 0;
 #else
     (void)state;

@@ -37,6 +37,10 @@ struct Block {
     static_assert(bytes <= 99 << 10, "shared memory of the smaller GPUs");
 };
 
+/* True if bits are spread into bytes (product.cuh). */
+template <ProductMode Mode>
+static const bool SPREAD = SIGN_BYTES &&Mode != HALF;
+
 /* ---- loading ------------------------------------------------------------------------------ */
 
 /* Position of 16 bytes (a chunk of a step) of a variable in shared memory. Chunks are swizzled so that the same chunk
@@ -130,60 +134,118 @@ static __device__ void add_product(int (&sum)[4], const RowBytes &a, const ColBy
             : "r"(a.w[0]), "r"(a.w[1]), "r"(a.w[2]), "r"(a.w[3]), "r"(b.w[0]), "r"(b.w[1]));
 }
 
-template <ProductMode Mode, int N>
-static __device__ void add_products(int (&sums)[N][4], const RowBytes &a, const ColBytes (&b)[N]) {
-#pragma unroll
-    for (int n = 0; n < N; n++) add_product<Mode>(sums[n], a, b[n]);
-}
-
 /* Computes all products of 16 rows; a and b are indexed by plane. */
 template <ProductMode Mode, class B>
 static __device__ void add_planes(int (&sums)[B::sets][B::m_tiles][B::n_tiles][4], int m, const RowBytes *a,
-                                  const ColBytes (*b)[B::n_tiles]) {
-    add_products<Mode>(sums[0][m], a[0], b[0]);
-    if constexpr (Mode == TIED) {
-        add_products<Mode>(sums[0][m], neither(a[1]), b[0]);
-        add_products<Mode>(sums[0][m], a[1], b[1]);
-        add_products<Mode>(sums[0][m], neither(a[0]), b[1]);
-    }
-    if constexpr (Mode == COMMON) {
-        ColBytes untied[B::n_tiles];
+                                  const ColBytes (&b)[B::n_tiles][B::planes]) {
 #pragma unroll
-        for (int n = 0; n < B::n_tiles; n++) untied[n] = either(b[0][n], b[1][n]);
-        RowBytes own = either(a[0], a[1]);
-        add_products<Mode>(sums[1][m], own, untied);
-        add_products<Mode>(sums[2][m], own, b[2]);
-        add_products<Mode>(sums[3][m], a[2], untied);
-        add_products<Mode>(sums[0][m], a[1], b[1]);
+    for (int n = 0; n < B::n_tiles; n++) {
+        add_product<Mode>(sums[0][m][n], a[0], b[n][0]);
+        if constexpr (Mode == TIED) {
+            add_product<Mode>(sums[0][m][n], neither(a[1]), b[n][0]);
+            add_product<Mode>(sums[0][m][n], a[1], b[n][1]);
+            add_product<Mode>(sums[0][m][n], neither(a[0]), b[n][1]);
+        }
+        if constexpr (Mode == COMMON) {
+            const RowBytes own = either(a[0], a[1]);
+            const ColBytes untied = either(b[n][0], b[n][1]);
+            add_product<Mode>(sums[1][m][n], own, untied);
+            add_product<Mode>(sums[2][m][n], own, b[n][2]);
+            add_product<Mode>(sums[3][m][n], a[2], untied);
+            add_product<Mode>(sums[0][m][n], a[1], b[n][1]);
+        }
     }
 }
+
+/* ---- signs as bytes -------------------------------------------------------------------------- */
+
+/* Bits r, r + 8, r + 16 and r + 24 of each word, as bytes 0 or 1. */
+template <class Words>
+static __device__ inline Words bits_at(Words words, int r) {
+#pragma unroll
+    for (unsigned &w : words.w) w = w >> r & 0x01010101;
+    return words;
+}
+
+/* -1 in bytes whose upper bit is set, otherwise 0. */
+static __device__ inline unsigned upper_bits(unsigned word) {
+    unsigned bytes;
+    asm("prmt.b32 %0, %1, %1, 0xba98;" : "=r"(bytes) : "r"(word));
+    return bytes;
+}
+
+/* The same bits of the planes `greater` and `less`, as bytes 1, 0 or -1; UNTIED: of `greater`, as bytes 1 or 0. */
+template <ProductMode Mode, class Words>
+static __device__ inline Words signs_at(const Words *planes, int r) {
+    Words signs = bits_at(planes[0], r);
+    if constexpr (Mode != UNTIED)
+#pragma unroll
+        for (int k = 0; k < (int)(sizeof signs.w / sizeof *signs.w); k++)
+            signs.w[k] |= upper_bits(planes[1].w[k] << (7 - r));
+    return signs;
+}
+
+/* Adds to 16 x 8 sums the products of 32 bytes. */
+static __device__ void add_bytes(int (&sum)[4], const RowBytes &a, const ColBytes &b) {
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+        : "r"(a.w[0]), "r"(a.w[1]), "r"(a.w[2]), "r"(a.w[3]), "r"(b.w[0]), "r"(b.w[1]));
+}
+
+/* Computes all products of a warp; a and b are indexed by tile and plane. Which bits are spread at a time is the same
+ * for rows and columns, so that bytes meet as bits do. */
+template <ProductMode Mode, class B>
+static __device__ void add_spread(int (&sums)[B::sets][B::m_tiles][B::n_tiles][4],
+                                  const RowBytes (&a)[B::m_tiles][B::planes],
+                                  const ColBytes (&b)[B::n_tiles][B::planes]) {
+#pragma unroll
+    for (int r = 0; r < 8; r++) {
+        ColBytes cols[B::n_tiles];
+#pragma unroll
+        for (int n = 0; n < B::n_tiles; n++) cols[n] = signs_at<Mode>(b[n], r);
+#pragma unroll
+        for (int m = 0; m < B::m_tiles; m++) {
+            const RowBytes row = signs_at<Mode>(a[m], r);
+#pragma unroll
+            for (int n = 0; n < B::n_tiles; n++) {
+                add_bytes(sums[0][m][n], row, cols[n]);
+                if constexpr (Mode == COMMON) {
+                    add_bytes(sums[2][m][n], bits_at(row, 0), bits_at(b[n][2], r)); /* untied, present */
+                    add_bytes(sums[3][m][n], bits_at(a[m][2], r), bits_at(cols[n], 0));
+                }
+            }
+        }
+    }
+}
+
+/* ---- a block ---------------------------------------------------------------------------------- */
 
 /* Multiplies one stage; `shared` points to it. */
 template <ProductMode Mode, class B>
 static __device__ void add_stage(const unsigned char *shared, int warp_row, int warp_col,
                                  int (&sums)[B::sets][B::m_tiles][B::n_tiles][4]) {
     const unsigned char *cols = shared + B::rows * B::step_bytes;
-#pragma unroll
+#pragma unroll(SIGN_BYTES &&Mode != HALF ? 1 : B::step_bytes / 32)
     for (int part = 0; part < B::step_bytes / 32; part++) {
-        ColBytes b[B::planes][B::n_tiles];
+        ColBytes b[B::n_tiles][B::planes];
 #pragma unroll
         for (int plane = 0; plane < B::planes; plane++)
 #pragma unroll
             for (int n = 0; n < B::n_tiles; n += 2)
-                read_cols<B::step_bytes>(cols + plane * B::side_bytes, warp_col + 8 * n, part, b[plane][n],
-                                         b[plane][n + 1]);
+                read_cols<B::step_bytes>(cols + plane * B::side_bytes, warp_col + 8 * n, part, b[n][plane],
+                                         b[n + 1][plane]);
+        RowBytes a[B::m_tiles][B::planes];
 #pragma unroll
         for (int m = 0; m < B::m_tiles; m++) {
-            RowBytes a[B::planes];
 #pragma unroll
             for (int plane = 0; plane < B::planes; plane++)
-                a[plane] = read_rows<B::step_bytes>(shared + plane * B::side_bytes, warp_row + 16 * m, part);
-            add_planes<Mode, B>(sums, m, a, b);
+                a[m][plane] = read_rows<B::step_bytes>(shared + plane * B::side_bytes, warp_row + 16 * m, part);
+            if constexpr (!SPREAD<Mode>) add_planes<Mode, B>(sums, m, a[m], b);
         }
+        if constexpr (SPREAD<Mode>) add_spread<Mode, B>(sums, a, b);
     }
 }
-
-/* ---- a block ---------------------------------------------------------------------------------- */
 
 /* Multiplies all steps; a step is loaded while the one before is multiplied. */
 template <ProductMode Mode, class B>
@@ -212,7 +274,8 @@ static __device__ void deliver_common(const Product &p, const Sink &sink, WarpOu
 #pragma unroll
     for (int n = 0; n < B::n_tiles; n++)
 #pragma unroll
-        for (int e = 0; e < 4; e++) sums[0][m][n][e] = 2 * sums[0][m][n][e] - sums[1][m][n][e];
+        for (int e = 0; e < 4; e++)
+            if (!SIGN_BYTES) sums[0][m][n][e] = 2 * sums[0][m][n][e] - sums[1][m][n][e];
     sink.deliver_common(p, out, sums[0][m], sums[2][m], sums[3][m], i, j);
 }
 

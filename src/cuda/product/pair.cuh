@@ -7,9 +7,14 @@
 
 /* ---- from a sum to a value -------------------------------------------------------------------- */
 
+/* TIED: the sum of signs; ones: the column's number of untied pairs of observations. */
+static __device__ inline int tied_sum(int sum, int ones) {
+    return SIGN_BYTES ? sum : sum - ones;
+}
+
 static __device__ inline int sign_sum(const Product &p, ProductMode mode, int sum, int64_t i, int64_t j) {
     if (mode == UNTIED) return 4 * sum - 2 * (p.rows.ones_greater[i] + p.cols.ones_greater[j]) + (int)p.bits;
-    return mode == TIED ? sum - p.cols.ones_untied[j] : sum;
+    return mode == TIED ? tied_sum(sum, p.cols.ones_untied[j]) : sum;
 }
 
 static __device__ inline float approx_value(const Product &p, int sum) {

@@ -10,6 +10,7 @@
 struct SliceSums : PlainSink {
     static constexpr unsigned modes = modes_of(COMMON);
     static constexpr bool hopper = false; /* wgmma.cuh has no COMMON */
+    static constexpr int blocks = 1;      /* four sums for each pair */
     long long *sign, *row_untied, *col_untied;
     bool first; /* this is the first slice */
 

@@ -38,6 +38,15 @@
  *   FLOAT   REAL columns as they are: the exact coefficient */
 enum ProductMode { HALF, UNTIED, TIED, COMMON, FLOAT };
 
+/* True where mma.cuh multiplies signs as bytes 1, 0 and -1, into which it spreads their bits, so that TIED sums signs:
+ * GPUs after Hopper emulate products of bits, at a fortieth of the pace. A build with -DGPUCOR_SIGN_BYTES does so on
+ * every GPU, and without wgmma.cuh. */
+#if defined(GPUCOR_SIGN_BYTES) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000)
+static const bool SIGN_BYTES = true;
+#else
+static const bool SIGN_BYTES = false;
+#endif
+
 /* One side of a tile, from the tile's first variable on. */
 struct ProductSide {
     const unsigned char *planes[3];        /* HALF: only the first */

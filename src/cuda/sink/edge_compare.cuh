@@ -93,7 +93,7 @@ struct Compare<TIED, N> {
     struct Columns {
         int ones[2];
         float inverse[2];
-        __device__ float value(int sum, int odd) const { return (float)(sum - ones[odd]) * inverse[odd]; }
+        __device__ float value(int sum, int odd) const { return (float)tied_sum(sum, ones[odd]) * inverse[odd]; }
     };
     ColumnNumbers<int, N> ones;
     ColumnNumbers<float, N> inverse;

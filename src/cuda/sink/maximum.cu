@@ -46,7 +46,7 @@ static __device__ inline SignNumbers numbers_of_row(const Product &p, int64_t i)
 template <ProductMode Mode>
 static __device__ inline float scaled_value(const Product &p, int sum, SignNumbers row, SignNumbers col) {
     if (Mode == HALF) return __int_as_float(sum);
-    int sign = Mode == TIED ? sum - col.ones : 4 * sum - 2 * (row.ones + col.ones) + (int)p.bits;
+    int sign = Mode == TIED ? tied_sum(sum, col.ones) : 4 * sum - 2 * (row.ones + col.ones) + (int)p.bits;
     return (float)sign * row.inverse * col.inverse;
 }
 
