@@ -50,6 +50,19 @@ test_that("the number of threads is printed", {
   expect_output(print(info), "CPU:  2 threads, instructions: ", fixed = TRUE)
 })
 
+test_that("a GPU's generation is described", {
+  info <- gpuInfo()
+  print_of <- function(capability) {
+    info$devices <- data.frame(id = 0L, name = "GPU", capability = capability, multiprocessors = 100L, memory = 2^35,
+                               memory_free = NA_real_)
+    paste(capture.output(print(info)), collapse = "\n")
+  }
+  expect_match(print_of("9.0"), "compute capability 9.0, .*\n +Kendall multiplies bits; doubles at 1/2 of the rate")
+  expect_match(print_of("8.9"), "multiplies bits; doubles at 1/64")
+  expect_match(print_of("10.0"), "multiplies bytes; doubles at 1/2")
+  expect_match(print_of("12.0"), "multiplies bytes; doubles at 1/64")
+})
+
 test_that("without a GPU, CUDA is refused with the reason and auto takes the CPU", {
   skip_if_not(no_gpu, "a machine without a GPU")
   reason <- gpuInfo()$reason
