@@ -50,7 +50,7 @@ max_df <- function(x) {
 comparable_to <- function(x) if (x$skips) list(df = max_df(x), tested = max(1, tested_effects(x)))
 
 # Returns the t or F with the degrees of freedom of pairs that miss no subject whose p values are as large, see
-# src/sink/permuted_tests.c. `to`: from comparable_to().
+# src/sink/groups/permuted_tests.c. `to`: from comparable_to().
 comparable_statistics <- function(statistic, df, to) {
   if (is.null(to)) return(statistic)
   square <- if (to$tested > 1) statistic else statistic^2

@@ -3,7 +3,7 @@
 #include "run.h"
 
 #include "../base/alloc.h"
-#include "../sink/combine.h"
+#include "../sink/groups/combine.h"
 #include "../source/source.h"
 #include "../source/shuffle.h"
 #include "../mask/pairs.h"

@@ -1,8 +1,8 @@
 /* The work of a run: the data, the squares of pairs to compute, and the workers that compute them, one per device. */
 #pragma once
 
-#include "../sink/agreement.h"
-#include "../sink/combine.h"
+#include "../sink/groups/agreement.h"
+#include "../sink/groups/combine.h"
 #include "../sink/enough.h"
 #include "../measure/overlap.h"
 #include "../base/shard.h"

@@ -3,7 +3,7 @@
 
 #include "../base/alloc.h"
 #include "../base/isa.h"
-#include "../sink/combine.h"
+#include "../sink/groups/combine.h"
 #include "../base/elementary.h"
 #include "../measure/measure.h"
 #include "../engine/session.h"

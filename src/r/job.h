@@ -3,7 +3,7 @@
 
 #include "call.h"
 
-#include "../sink/combine.h"
+#include "../sink/groups/combine.h"
 #include "../sink/information.h"
 #include "../measure/design.h"
 #include "../source/source.h"

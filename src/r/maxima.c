@@ -12,8 +12,8 @@
 #include "../sink/histogram.h"
 #include "../sink/maximum.h"
 #include "../base/triangle.h"
-#include "../sink/permuted_tests.h"
-#include "../sink/tfce.h"
+#include "../sink/groups/permuted_tests.h"
+#include "../sink/groups/tfce.h"
 
 /* seed: two integers below 2^32, of R's generator. */
 static uint64_t parse_seed(SEXP seed) {
@@ -239,7 +239,7 @@ SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly) {
 
 /* ---- permutations ---------------------------------------------------------------------------------------- */
 
-/* weights: a column for each permutation (sink/permuted_tests.h). */
+/* weights: a column for each permutation (sink/groups/permuted_tests.h). */
 static gcor_permutations parse_permutations(const r_job *q, SEXP weights, int is_t) {
     const gcor_permutations permutations = {.weight = REAL(weights),
                                             .n_weights = Rf_nrows(weights),
@@ -342,7 +342,7 @@ gcor_status r_tfce(r_job *q, const SEXP *arguments, SEXP result) {
 
 /* ---- tests of groups ------------------------------------------------------------------------------------- */
 
-/* Student's t of the subjects' Fisher z (sink/group_tests.h). arguments: rows: list(p, i), compressed rows of pairs;
+/* Student's t of the subjects' Fisher z (groups/group_tests.h). arguments: rows: list(p, i), compressed rows of pairs;
  * NULL: all pairs, in the order of a dist or a matrix. Returns list(n_obs, x_flags, y_flags, difference, error, df), NA
  * without a test. */
 gcor_status r_group_tests(r_job *q, const SEXP *arguments, SEXP result) {

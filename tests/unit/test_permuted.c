@@ -4,7 +4,7 @@
 #include "fixture.h"
 
 #include "../../src/base/triangle.h"
-#include "../../src/sink/permuted_tests.h"
+#include "../../src/sink/groups/permuted_tests.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * coefficients are copied to the host, where all threads deliver them to the other sink; of those only the few that the
  * other sink needs, if it needs few; for the sink that finds the largest weight not even these, and of two subjects
  * most values stay approximate. The numbers equal those of
- * sink/combine.c. */
+ * sink/groups/combine.c. */
 #include "combine.cuh"
 #include "../product/pair.cuh"
 

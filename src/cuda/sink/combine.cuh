@@ -4,7 +4,7 @@
 
 #include "maximum.cuh"
 #include "../../base/elementary.h"
-#include "../../sink/combine.h"
+#include "../../sink/groups/combine.h"
 
 /* ---- a pair ------------------------------------------------------------------------------------------ */
 

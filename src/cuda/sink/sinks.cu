@@ -1,6 +1,6 @@
 /* The table of sinks with a device half. A new one gets a row here. */
 #include "sinks.cuh"
-#include "../../sink/combine.h"
+#include "../../sink/groups/combine.h"
 #include "../../sink/information.h"
 
 static const struct {

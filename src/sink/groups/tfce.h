@@ -4,7 +4,7 @@
  * is the same between two neighboring t. */
 #pragma once
 
-#include "weight.h"
+#include "../weight.h"
 
 /* The largest number of variables, of which a key has two in 32 bits. */
 enum { GCOR_TFCE_VARIABLES = 32767 };

@@ -3,7 +3,7 @@
  * several of its terms. */
 #pragma once
 
-#include "combine_loops.h"
+#include "../combine_loops.h"
 
 GCOR_BEGIN_C
 

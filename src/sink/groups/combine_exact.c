@@ -1,8 +1,8 @@
 /* Adds up the values of a pair, or combines those that need every subject's coefficient at once. */
 #include "combine.h"
 
-#include "../base/elementary.h"
-#include "../measure/bicor.h"
+#include "../../base/elementary.h"
+#include "../../measure/bicor.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "group_tests.h"
-#include "histogram.h"
-#include "weight.h"
+#include "../histogram.h"
+#include "../weight.h"
 
 /* Weights of all permutations, those of the first one first. Borrowed. */
 typedef struct {

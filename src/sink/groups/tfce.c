@@ -1,8 +1,8 @@
 #include "tfce.h"
 
-#include "../base/alloc.h"
-#include "../base/elementary.h"
-#include "../base/threads.h"
+#include "../../base/alloc.h"
+#include "../../base/elementary.h"
+#include "../../base/threads.h"
 
 #include <string.h>
 

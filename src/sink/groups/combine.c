@@ -1,8 +1,8 @@
 #include "combine.h"
 
-#include "../base/alloc.h"
-#include "../base/threads.h"
-#include "../base/triangle.h"
+#include "../../base/alloc.h"
+#include "../../base/threads.h"
+#include "../../base/triangle.h"
 
 enum { SOME = 256 }; /* values processed at a time */
 

@@ -1,8 +1,8 @@
 #include "permuted_tests.h"
 
-#include "../base/alloc.h"
-#include "../base/elementary.h"
-#include "../base/triangle.h"
+#include "../../base/alloc.h"
+#include "../../base/elementary.h"
+#include "../../base/triangle.h"
 
 enum { BLOCK = GCOR_GROUP_BLOCK };
 

@@ -2,8 +2,8 @@
  * coefficients of the remaining pairs are computed from the operands. */
 #include "combine.h"
 
-#include "../base/elementary.h"
-#include "../base/triangle.h"
+#include "../../base/elementary.h"
+#include "../../base/triangle.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * concordance, the same mean: by at most 1. */
 #pragma once
 
-#include "../gpucor.h"
+#include "../../gpucor.h"
 
 GCOR_BEGIN_C
 

@@ -1,6 +1,6 @@
 #include "group_tests.h"
 
-#include "../base/alloc.h"
+#include "../../base/alloc.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 #include "agreement.h"
 
-#include "../base/alloc.h"
-#include "../measure/pearson.h"
-#include "../source/source.h"
+#include "../../base/alloc.h"
+#include "../../measure/pearson.h"
+#include "../../source/source.h"
 
 /* ---- means and standard deviations ------------------------------------------------------------ */
 
