@@ -3,11 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__aarch64__) && defined(__ARM_NEON)
-static const char *const names[] = {"plain", "neon"};
-#else
-static const char *const names[] = {"plain", "avx2", "avx512"};
+extern const gcor_loops gcor_loops_plain, gcor_loops_avx2, gcor_loops_avx512, gcor_loops_neon;
+
+/* For every instruction set that this compiler knows. */
+static const gcor_loops *const levels[] = {
+    &gcor_loops_plain,
+#if defined(__x86_64__)
+    &gcor_loops_avx2,
+    &gcor_loops_avx512,
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+    &gcor_loops_neon,
 #endif
+};
 
 static int highest(void) {
 #if defined(__x86_64__) && !defined(GPUCOR_PLAIN_KERNELS) /* configure.win says when */
@@ -24,8 +31,8 @@ static int highest(void) {
 #endif
 }
 
-const char *gcor_isa_name(int level) {
-    return level <= highest() ? names[level] : NULL;
+const gcor_loops *gcor_loops_at(int level) {
+    return level <= highest() ? levels[level] : NULL;
 }
 
 static int chosen = -1; /* none yet; atomic */
@@ -33,7 +40,7 @@ static int chosen = -1; /* none yet; atomic */
 int gcor_isa_choose(void) {
     const char *wanted = getenv("GPUCOR_CPU");
     int level = highest();
-    while (wanted && *wanted && level > GCOR_PLAIN && strcmp(names[level], wanted) != 0) level--;
+    while (wanted && *wanted && level > GCOR_PLAIN && strcmp(levels[level]->name, wanted) != 0) level--;
     __atomic_store_n(&chosen, level, __ATOMIC_RELAXED);
     return level;
 }
@@ -41,4 +48,8 @@ int gcor_isa_choose(void) {
 int gcor_isa(void) {
     int level = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
     return level >= 0 ? level : gcor_isa_choose();
+}
+
+const gcor_loops *gcor_best_loops(void) {
+    return levels[gcor_isa()];
 }

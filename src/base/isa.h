@@ -1,7 +1,21 @@
-/* Instruction sets that this package has loops for. Each level has the instructions of the levels below it, too. */
+/* Instruction sets that this package has loops for. */
 #pragma once
 
+#include "../gpucor.h"
+
+GCOR_BEGIN_C
+
+/* Each level has the instructions of the levels below it, too. */
 enum { GCOR_PLAIN, GCOR_AVX2, GCOR_AVX512, GCOR_NEON = 1 };
+
+/* The loops that are written with the vectors of an instruction set. They are compiled once for each set, in the files
+ * cpu/isa_*.c. Loops that compilers vectorize need only wide.h. */
+typedef struct {
+    const char *name;                         /* "plain", "avx2", "avx512", "neon" */
+    const struct gcor_tail_loops *tail;       /* stats/tail.h */
+    const struct gcor_combine_loops *combine; /* sink/combine_loops.h */
+    const struct cpu_kernels *kernels;        /* cpu/kernels.h */
+} gcor_loops;
 
 /* Returns the level to use: this processor's highest, or the one that the environment variable GPUCOR_CPU named when
  * gcor_isa_choose() was called; GCOR_PLAIN if the processor lacks that one. Any thread. */
@@ -9,5 +23,8 @@ int gcor_isa(void);
 /* Reads the variable; gcor_watch() calls it at the beginning of every call. Returns the level. */
 int gcor_isa_choose(void);
 
-/* Returns the name of a level: "plain", "avx2", "avx512", "neon"; NULL above the processor's highest. Any thread. */
-const char *gcor_isa_name(int level);
+/* Returns the loops of gcor_isa(); and those of a level, NULL above the processor's highest. Any thread. */
+const gcor_loops *gcor_best_loops(void);
+const gcor_loops *gcor_loops_at(int level);
+
+GCOR_END_C

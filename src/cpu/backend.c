@@ -34,29 +34,16 @@ static void cpu_close(gcor_state *state) {
     gcor_free(state);
 }
 
-const cpu_kernels *cpu_kernels_of(int level) {
-    /* for every instruction set that this compiler knows */
-    static const cpu_kernels *const levels[] = {
-        &cpu_kernels_plain,
-#if defined(__x86_64__)
-        &cpu_kernels_avx2,
-        &cpu_kernels_avx512,
-#elif defined(__aarch64__) && defined(__ARM_NEON)
-        &cpu_kernels_neon,
-#endif
-    };
-    return levels[level];
-}
-
 const cpu_kernels *cpu_find_kernels(gcor_context *context) {
     const char *wanted = getenv("GPUCOR_CPU");
     char names[64] = "";
+    const gcor_loops *loops = gcor_best_loops();
     int level = 0;
-    if (!wanted || !*wanted || strcmp(wanted, gcor_isa_name(gcor_isa())) == 0) return cpu_kernels_of(gcor_isa());
-    while (gcor_isa_name(level)) level++;
+    if (!wanted || !*wanted || strcmp(wanted, loops->name) == 0) return loops->kernels;
+    while (gcor_loops_at(level)) level++;
     while (level-- > 0)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s\"%s\"", *names ? ", " : "",
-                 gcor_isa_name(level));
+                 gcor_loops_at(level)->name);
     gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", wanted, names);
     return NULL;
 }

@@ -1,8 +1,6 @@
 /* AVX2 and FMA: x86 processors since 2013. */
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-#define KERNELS cpu_kernels_avx2
+#define ISA avx2
 #define TARGET "avx2,fma,popcnt"
 #define BYTES 32
 #define COUNT uint8_t
@@ -27,6 +25,7 @@
 #define NARROW(x, out) _mm_storeu_ps(out, _mm256_cvtpd_ps((__m256d)(x)))
 #define LOW(x) (double_vec) _mm256_cvtps_pd(_mm256_castps256_ps128((__m256)(x)))
 #define HIGH(x) (double_vec) _mm256_cvtps_pd(_mm256_extractf128_ps((__m256)(x), 1))
+#define GATHER(from, at) (double_vec) _mm256_i64gather_pd(from, (__m256i)(at), 8)
 
 #define COMPARED 8
 #define COMPARE(x, y, how) (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x), _mm256_loadu_ps(y), how))

@@ -1,9 +1,11 @@
 /* AVX-512 with VPOPCNTDQ and VNNI: Intel since 2019, AMD since 2022. */
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-#define KERNELS cpu_kernels_avx512
+#define ISA avx512
+#ifdef __clang__ /* clang does not know prefer-vector-width */
 #define TARGET "avx512f,avx512dq,avx512vpopcntdq,avx512vnni,avx2,fma,popcnt"
+#else
+#define TARGET "avx512f,avx512dq,avx512vpopcntdq,avx512vnni,avx2,fma,popcnt,prefer-vector-width=512"
+#endif
 #define BYTES 64
 #define COUNT uint64_t
 #define IS_FUSED 1
@@ -27,6 +29,7 @@
 #define NARROW(x, out) _mm256_storeu_ps(out, _mm512_cvtpd_ps((__m512d)(x)))
 #define LOW(x) (double_vec) _mm512_cvtps_pd(_mm512_castps512_ps256((__m512)(x)))
 #define HIGH(x) (double_vec) _mm512_cvtps_pd(_mm512_extractf32x8_ps((__m512)(x), 1))
+#define GATHER(from, at) (double_vec) _mm512_i64gather_pd((__m512i)(at), from, 8)
 
 #define COMPARED 16
 #define COMPARE(x, y, how) _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_loadu_ps(y), how)

@@ -1,8 +1,6 @@
 /* NEON: 64-bit ARM processors, including Apple's. */
 #if defined(__aarch64__) && defined(__ARM_NEON)
-#include <arm_neon.h>
-
-#define KERNELS cpu_kernels_neon
+#define ISA neon
 #define BYTES 16
 #define COUNT uint8_t
 #define IS_FUSED 1

@@ -1,5 +1,5 @@
 /* Any machine: vectors of 16 bytes, which all common processors have. */
-#define KERNELS cpu_kernels_plain
+#define ISA plain
 #define BYTES 16
 #define COUNT uint8_t
 #define IS_FUSED 0

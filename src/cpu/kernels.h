@@ -119,9 +119,3 @@ typedef struct cpu_kernels {
      * Overwrites the CPU_MINIMA_LANES elements behind the last ones. */
     double (*minima)(double *a, double *b, int64_t n);
 } cpu_kernels;
-
-/* isa_*.c: the table of each instruction set, where the compiler knows it. */
-extern const cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_neon, cpu_kernels_plain;
-
-/* backend.c: the kernels for a level that the processor has (base/isa.h). Any thread. */
-const cpu_kernels *cpu_kernels_of(int level);

@@ -1,6 +1,6 @@
-/* All kernels of one instruction set, the last thing that a file isa_*.c includes. Before it includes vectors.h, the
- * file defines
- *   KERNELS         the name of its table of functions, which backend.c lists
+/* All loops of one instruction set, the last thing that a file isa_*.c includes. Before it includes vectors.h, the file
+ * defines
+ *   ISA             its name, with which base/isa.c lists its table of loops
  *   TARGET          the compiler's names of its instructions; not defined: those of any program
  *   BYTES           bytes of a vector
  *   COUNT           type of the counts that COUNT_BITS() returns
@@ -18,6 +18,8 @@
  *                   a b + c of vectors of doubles and of floats, rounded once
  *   ROOT(x)         square roots of doubles
  *   SMALLER(x, y)   the smaller ones of doubles that are not NaN
+ *   GATHER(from, at)
+ *                   (optional) the doubles from[at[k]]
  *   WIDE(x), NARROW(x, out)
  *                   loads floats, as many as a vector has doubles, as doubles; stores doubles as floats
  *   LOW(x), HIGH(x) half a vector of floats as doubles
@@ -58,6 +60,9 @@
 #include "kernel_real.h"
 #include "kernel_sign.h"
 #include "kernel_pairs.h"
+
+#include "../sink/combine_of_isa.h"
+#include "../stats/tail_of_isa.h"
 
 /* ---- sums of bytes ------------------------------------------------------------------------------------ */
 
@@ -272,18 +277,17 @@ static void convert(int64_t *counts, int64_t plus, int64_t n) {
     }
 }
 
-INLINE double_vec choose(mask_vec mask, double yes, double_vec no) {
-    const double_vec all = yes - (double_vec){0};
-    return (double_vec)(((mask_vec)all & mask) | ((mask_vec)no & ~mask));
+INLINE double_vec set_where(mask_vec mask, double value, double_vec x) {
+    return choose(mask, value - (double_vec){0}, x);
 }
 
 /* gcor_coefficient() for a vector. */
 INLINE double_vec coefficient(double_vec product, double_vec x, double_vec y) {
     double_vec r = product / ROOT(x * y);
-    r = choose(r > 1, 1, r);
-    r = choose(r < -1, -1, r);
-    r = choose((x == 0) | (y == 0), GCOR_ZERO_SD, r);
-    return choose((x < 0) | (y < 0), GCOR_NO_VALUE, r);
+    r = set_where(r > 1, 1, r);
+    r = set_where(r < -1, -1, r);
+    r = set_where((x == 0) | (y == 0), GCOR_ZERO_SD, r);
+    return set_where((x < 0) | (y < 0), GCOR_NO_VALUE, r);
 }
 
 static void coefficients(double *products, double norm, const double *other_norm, int64_t n) {
@@ -319,8 +323,8 @@ static void rounded_coefficients(const double *products, double norm, double inv
         mask_vec below = ((mask_vec)r & (2 * GCOR_MIDDLE - 1)) - GCOR_MIDDLE;
         doubtful |= (below < GCOR_NEAR_MIDDLE) & (below > -GCOR_NEAR_MIDDLE);
         doubtful |= ~((r > GCOR_MIN_ROUNDED) | (r < -GCOR_MIN_ROUNDED));
-        r = choose(r > 1, 1, r);
-        NARROW(choose(r < -1, -1, r), out + k);
+        r = set_where(r > 1, 1, r);
+        NARROW(set_where(r < -1, -1, r), out + k);
     }
     int64_t any = 0;
     for (int l = 0; l < WIDTH; l++) any |= doubtful[l];
@@ -344,9 +348,9 @@ static void own_coefficients(double *products, const double *norm, const double 
 INLINE void weigh_differences(double *x, int64_t n, const cpu_biweight *w) {
     for (int64_t k = 0; k < n; k += BYTES / 8) {
         const double_vec difference = *(double_vec *)(x + k) * w->scale - w->median;
-        const double_vec u = difference / choose(difference < 0, w->below, w->above - (double_vec){0});
+        const double_vec u = difference / set_where(difference < 0, w->below, w->above - (double_vec){0});
         const double_vec v = 1 - u * u;
-        *(double_vec *)(x + k) = difference * choose(~(v > 0), 0, v * v);
+        *(double_vec *)(x + k) = difference * set_where(~(v > 0), 0, v * v);
     }
 }
 
@@ -403,7 +407,7 @@ static double minima(double *a, double *b, int64_t n) {
     return lane[0];
 }
 
-const cpu_kernels KERNELS = {
+static const cpu_kernels kernels = {
     .ns_word = NS_WORD,
     .ns_pack = NS_PACK,
     .floats = floats,
@@ -431,6 +435,13 @@ const cpu_kernels KERNELS = {
     .own_coefficients = own_coefficients,
     .minima = minima,
 };
+
+#define NAME_(isa) #isa
+#define NAME(isa) NAME_(isa)
+#define LOOPS_(isa) gcor_loops_##isa
+#define LOOPS(isa) LOOPS_(isa)
+extern const gcor_loops LOOPS(ISA);
+const gcor_loops LOOPS(ISA) = {.name = NAME(ISA), .tail = &tail_loops, .combine = &combine_loops, .kernels = &kernels};
 
 #if defined(TARGET) && defined(__clang__)
 PRAGMA(clang attribute pop)

@@ -1,9 +1,24 @@
 /* Vectors of an instruction set, as a file isa_*.c has defined it by macros (kernels_of_isa.h lists them). */
+/* Allows the compiler to vectorize loops with a conditional; before the functions that are parts of them. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-trapping-math")
+#endif
+
 #include "kernels.h"
 
+#include "../base/elementary.h"
+#include "../base/isa.h"
 #include "../measure/coefficient.h"
+#include "../sink/combine_loops.h"
+#include "../stats/tail.h"
 
 #include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 #define PRAGMA_(text) _Pragma(#text)
 #define PRAGMA(text) PRAGMA_(text)
@@ -35,6 +50,11 @@ typedef int64_t mask_vec __attribute__((vector_size(BYTES), aligned(8), may_alia
 typedef double double_vec __attribute__((vector_size(BYTES), aligned(8), may_alias));
 typedef float float_vec __attribute__((vector_size(BYTES), may_alias));
 typedef COUNT count_vec __attribute__((vector_size(BYTES)));
+
+/* Returns a where the mask's bits are set, otherwise b. */
+INLINE double_vec choose(mask_vec where, double_vec a, double_vec b) {
+    return (double_vec)(((mask_vec)a & where) | ((mask_vec)b & ~where));
+}
 
 /* Vectors, words and floats of a micro-panel. */
 enum {

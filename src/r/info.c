@@ -245,9 +245,9 @@ SEXP r_backends(void) {
 /* Returns the names of the processor's instruction sets that kernels exist for, the best first. */
 static SEXP instruction_sets(void) {
     int sets = 0;
-    while (gcor_isa_name(sets)) sets++;
+    while (gcor_loops_at(sets)) sets++;
     SEXP names = PROTECT(Rf_allocVector(STRSXP, sets));
-    for (int set = 0; set < sets; set++) SET_STRING_ELT(names, sets - 1 - set, Rf_mkChar(gcor_isa_name(set)));
+    for (int set = 0; set < sets; set++) SET_STRING_ELT(names, sets - 1 - set, Rf_mkChar(gcor_loops_at(set)->name));
     UNPROTECT(1);
     return names;
 }

@@ -2,6 +2,7 @@
  * Results are the same to the last bit, except for approximate ones. */
 #pragma once
 
+#include "../base/isa.h"
 #include "../base/triangle.h"
 #include "weight.h"
 
@@ -61,10 +62,7 @@ enum { GCOR_APPROX_SOME = 64 };
 #define GCOR_APPROX_MAX 0.9
 #define GCOR_APPROX_ERROR 1.5e-4
 
-/* The loops for gcor_isa() (base/isa.h). */
-const gcor_combine_loops *gcor_combine_best_loops(void);
-
-/* Fisher z of n <= GCOR_SUM_BLOCK pairs, to z[s * GCOR_SUM_BLOCK + k]; NaN without a coefficient. Subject s has the
- * pairs' coefficients at r + s * stride. Any thread. */
-void gcor_subject_z(const gcor_combine_loops *loops, const double *r, int64_t stride, int64_t subjects, int64_t n,
-                    double *z);
+/* Returns the loops for gcor_isa(). Any thread. */
+static inline const gcor_combine_loops *gcor_combine_best_loops(void) {
+    return gcor_best_loops()->combine;
+}

@@ -39,8 +39,8 @@ GCOR_INLINE double gcor_weight(gcor_side side, double r) {
 #ifndef __CUDACC__
 /* Defines a function that returns the max weight of n values, or `low` if all are smaller or NaN. Compilers vectorize
  * it, as the order in which it compares depends on its lanes only. */
-#define GCOR_MAX_WEIGHT(attribute, name, type, absolute) \
-    attribute static inline type name(gcor_weighing w, const type *value, int64_t n, type low) { \
+#define GCOR_MAX_WEIGHT(name, type, absolute) \
+    static inline type name(gcor_weighing w, const type *value, int64_t n, type low) { \
         enum { LANES = 64 / sizeof(type) }; \
         const type size = (type)w.size, sign = (type)w.sign; \
         type lane[LANES], weight; \
@@ -58,8 +58,8 @@ GCOR_INLINE double gcor_weight(gcor_side side, double r) {
         for (int l = 0; l < LANES; l++) low = lane[l] > low ? lane[l] : low; \
         return low; \
     }
-GCOR_MAX_WEIGHT(, gcor_max_weight_double, double, fabs)
-GCOR_MAX_WEIGHT(, gcor_max_weight_float, float, fabsf)
+GCOR_MAX_WEIGHT(gcor_max_weight_double, double, fabs)
+GCOR_MAX_WEIGHT(gcor_max_weight_float, float, fabsf)
 
 /* Returns the max weight of n values of a segment from `from` on, as delivered; GCOR_NO_WEIGHT if none is a
  * coefficient. Without a branch, except for segments that have pairs without a coefficient. */

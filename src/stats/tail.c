@@ -2,8 +2,8 @@
 
 #include "../base/alloc.h"
 #include "../base/elementary.h"
+#include "../base/isa.h"
 #include "../base/threads.h"
-#include "tail_table.h"
 #include "../measure/measure.h"
 
 #include <math.h>
@@ -166,6 +166,29 @@ double gcor_tail_p(gcor_tail tail, double statistic, gcor_alternative alternativ
         return is_log ? gcor_tail_log(tail) - LOG_2 : two_sided(tail) / 2;
     double other = two_sided(tail) / 2;
     return is_log ? gcor_log1p(-other) : 1 - other;
+}
+
+/* ---- many statistics ------------------------------------------------------------------------------ */
+
+double gcor_one_p(const gcor_t_table *table, double x) {
+    if (x != x) return x;
+    return two_sided(table ? gcor_t_table_tail(table, x) : gcor_normal_tail(x));
+}
+
+/* Vectors take coefficients for which 1 - r^2 is above this power of 1 / half_df, so that no exponent underflows. */
+static const double MIN_EXPONENT = -739;
+
+void gcor_t_table_p(const gcor_t_table *table, const double *r, int64_t n, double *p) {
+    const double limit = sqrt(1 - gcor_exp(MIN_EXPONENT / table->half_df));
+    gcor_best_loops()->tail->all_p(table, r, n, limit, p);
+}
+
+void gcor_normal_p(const double *z, int64_t n, double *p) {
+    gcor_best_loops()->tail->all_p(NULL, z, n, GCOR_FAR_NORMAL, p);
+}
+
+int64_t gcor_t_scores(double df, double max_df, const double *r, int64_t n, double *t) {
+    return gcor_best_loops()->tail->all_t(df, max_df, r, n, t);
 }
 
 /* ---- confidence intervals ----------------------------------------------------------------------- */

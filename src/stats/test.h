@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../measure/compact.h"
-#include "tail_block.h"
+#include "tail.h"
 #include "tie_variance.h"
 
 /* ---- exact p values (exact.c) ------------------------------------------------------------------- */

@@ -42,8 +42,3 @@ static inline int gcor_is_untied(double n, double quotient) {
 static inline double gcor_kendall_deviation(double n, double quotient, double other) {
     return sqrt(4 * quotient * other / (n * (n - 1) * (n - 2)) + 2 / (n * (n - 1)));
 }
-
-/* Student's t of a coefficient. */
-static inline double gcor_t_score(double df, double r) {
-    return r * sqrt(df / ((1 - r) * (1 + r)));
-}

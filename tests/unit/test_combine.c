@@ -28,7 +28,7 @@ static void check_sums(const gcor_combine_loops *loops, double max, float w) {
     CHECK(!loops->add_approx_fisher(sum, value, w, beyond, VALUES) == !expected);
     for (int k = 0; k < VALUES; k++) {
         double z = fabsf(value[k]) > beyond ? 0 : atanh(value[k]);
-        unit_about("%s: r = %.9g, w = %g", gcor_isa_name(gcor_isa()), value[k], w);
+        unit_about("%s: r = %.9g, w = %g", gcor_best_loops()->name, value[k], w);
         CHECK(fabs((sum[k] - 0.25) / w - z) <= GCOR_APPROX_ERROR);
     }
 }
@@ -45,8 +45,8 @@ static void check_looks(const gcor_combine_loops *loops) {
 }
 
 static void with_each_set(void (*check)(const gcor_combine_loops *)) {
-    for (int s = 0; gcor_isa_name(s); s++) {
-        unit_set_variable("GPUCOR_CPU", gcor_isa_name(s));
+    for (int s = 0; gcor_loops_at(s); s++) {
+        unit_set_variable("GPUCOR_CPU", gcor_loops_at(s)->name);
         (void)gcor_isa_choose();
         check(gcor_combine_best_loops());
     }
@@ -85,7 +85,7 @@ static void check_largest(const gcor_combine_loops *loops) {
         for (int s = 0; s < SUBJECTS; s++) w[s] = 2 * unit_uniform() - 1;
         for (int64_t k = 0; k < n; k += 3) z[2 * GCOR_SUM_BLOCK + k] = NAN;
         for (int side = 0; side < 3; side++) {
-            unit_about("%s: %d sums, side %d", gcor_isa_name(gcor_isa()), (int)n, side);
+            unit_about("%s: %d sums, side %d", gcor_best_loops()->name, (int)n, side);
             loops->weighted_sums(z, w, SUBJECTS, n, sums);
             CHECK(loops->largest(sums, (gcor_side)side, n) == largest_by_one(z, w, SUBJECTS, (gcor_side)side, n));
         }
@@ -140,7 +140,7 @@ static void check_welch(const gcor_combine_loops *loops) {
             loops->welch(z, totals, is_first, SUBJECTS, n, t);
             double found = loops->largest(t, (gcor_side)side, n);
             found = found < 0 ? -sqrt(-found) : sqrt(found);
-            unit_about("%s: %d t, side %d: %.17g, %.17g", gcor_isa_name(gcor_isa()), (int)n, side, found, expected);
+            unit_about("%s: %d t, side %d: %.17g, %.17g", gcor_best_loops()->name, (int)n, side, found, expected);
             CHECK(found == expected || fabs(found - expected) < 1e-12 * fabs(expected));
         }
     }
@@ -171,7 +171,7 @@ static void check_linear(const gcor_combine_loops *loops) {
         loops->linear_t(z, squares, w, 2, 1, 4, 2, n, t);
         for (int64_t k = 0; k < n; k++) {
             double expected = linear_t(z, k), found = t[k] < 0 ? -sqrt(-t[k]) : sqrt(t[k]);
-            unit_about("%s: t %d: %.17g, %.17g", gcor_isa_name(gcor_isa()), (int)k, found, expected);
+            unit_about("%s: t %d: %.17g, %.17g", gcor_best_loops()->name, (int)k, found, expected);
             CHECK(fabs(found - expected) < 1e-9 * fabs(expected));
         }
     }

@@ -101,7 +101,7 @@ static void columns_free(columns *c) {
 }
 
 static double pair_by(int isa, const columns *c, int i, int j) {
-    return cpu_distance_pair(cpu_kernels_of(isa), &c->column[i], &c->column[j], c->n, c->work);
+    return cpu_distance_pair(gcor_loops_at(isa)->kernels, &c->column[i], &c->column[j], c->n, c->work);
 }
 
 /* By definition; GCOR_NO_VALUE and GCOR_ZERO_SD as the engine has them. */
@@ -134,9 +134,9 @@ static void check_pairs(int64_t n, double missing) {
             CHECK_NEAR(r, defined(&c, i, j), 1e-13);
             CHECK(memcmp(&r, &back, sizeof r) == 0);
             if (i == j && r <= 1) CHECK(r == 1);
-            double known = cpu_distance_pair(cpu_kernels_of(GCOR_PLAIN), &c.known[i], &c.known[j], n, c.work);
+            double known = cpu_distance_pair(gcor_loops_at(GCOR_PLAIN)->kernels, &c.known[i], &c.known[j], n, c.work);
             CHECK(memcmp(&r, &known, sizeof r) == 0);
-            for (int k = 0; gcor_isa_name(k); k++) {
+            for (int k = 0; gcor_loops_at(k); k++) {
                 double other = pair_by(k, &c, i, j);
                 CHECK(memcmp(&r, &other, sizeof r) == 0);
             }

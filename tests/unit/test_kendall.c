@@ -87,11 +87,11 @@ static cpu_levels open_levels(const cpu_kernels *kernels, const float *score, in
 static void tables_count_all_pairs(void) {
     float x[MAX_OBS], y[MAX_OBS];
     unit_seed(22);
-    for (int set = 0; gcor_isa_name(set); set++)
+    for (int set = 0; gcor_loops_at(set); set++)
         for (int s = 2; s < SIZES; s++)
             for (int levels = 1; levels <= CPU_LEVELS; levels++) {
-                const cpu_kernels *kernels = cpu_kernels_of(set);
-                unit_about("%s, %d observations, %d levels", gcor_isa_name(set), sizes[s], levels);
+                const cpu_kernels *kernels = gcor_loops_at(set)->kernels;
+                unit_about("%s, %d observations, %d levels", gcor_loops_at(set)->name, sizes[s], levels);
                 fill(x, sizes[s], levels, levels % 2);
                 fill(y, sizes[s], 1 + (int)unit_random(CPU_LEVELS), levels % 3 == 0);
                 cpu_levels a = open_levels(kernels, x, sizes[s]), b = open_levels(kernels, y, sizes[s]);

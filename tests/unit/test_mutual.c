@@ -78,9 +78,9 @@ static void tables_of_kernels(void) {
         const cpu_bins bins = {LEVELS, s % 2, (n + 63) / 64, terms};
         fill(rows, &bins, n);
         fill(cols, &bins, n);
-        for (int set = 0; gcor_isa_name(set); set++) {
-            unit_about("%s, %d observations, common %d", gcor_isa_name(set), (int)n, bins.is_common);
-            check_kernel(cpu_kernels_of(set), rows, cols, &bins, n, sums);
+        for (int set = 0; gcor_loops_at(set); set++) {
+            unit_about("%s, %d observations, common %d", gcor_loops_at(set)->name, (int)n, bins.is_common);
+            check_kernel(gcor_loops_at(set)->kernels, rows, cols, &bins, n, sums);
         }
     }
     gcor_os_free(rows->words);

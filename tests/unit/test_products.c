@@ -30,9 +30,9 @@ static void dots_of_columns(void) {
         for (int64_t k = 0; k < stride; k++) x[k] = k < n ? (float)any_value() : 0;
         for (int64_t k = 0; k < N_COLS * stride; k++) y[k] = k % stride < n ? (float)any_value() : 0;
         for (int64_t c = 0; c < count; c++) which[c] = (int32_t)unit_random(N_COLS);
-        for (int set = 0; gcor_isa_name(set); set++) {
-            unit_about("%s, %d observations, %d columns", gcor_isa_name(set), (int)n, (int)count);
-            cpu_kernels_of(set)->dots(x, y, stride, which, count, stride, out);
+        for (int set = 0; gcor_loops_at(set); set++) {
+            unit_about("%s, %d observations, %d columns", gcor_loops_at(set)->name, (int)n, (int)count);
+            gcor_loops_at(set)->kernels->dots(x, y, stride, which, count, stride, out);
             for (int64_t c = 0; c < count; c++) CHECK(out[c] == gcor_dot(x, y + which[c] * stride, n));
         }
     }
@@ -48,13 +48,13 @@ static void sums_in_double(void) {
     const int64_t sizes[] = {1, 2, 127, 128, 129, 256, 299};
     unit_seed(32);
     for (int s = 0; s < 7; s++)
-        for (int set = 0; gcor_isa_name(set); set++) {
+        for (int set = 0; gcor_loops_at(set); set++) {
             int64_t n = sizes[s];
-            unit_about("%s, %d observations", gcor_isa_name(set), (int)n);
+            unit_about("%s, %d observations", gcor_loops_at(set)->name, (int)n);
             for (int64_t k = 0; k < WIDTH * n; k++) rows[k] = any_value(), cols[k] = any_value();
             for (int64_t k = 0; k < n; k += GCOR_OBS_RUN)
-                cpu_kernels_of(set)->fused(rows + k * WIDTH, cols + k * WIDTH, gcor_clamp(GCOR_OBS_RUN, 0, n - k),
-                                           k > 0, sums);
+                gcor_loops_at(set)->kernels->fused(rows + k * WIDTH, cols + k * WIDTH,
+                                                   gcor_clamp(GCOR_OBS_RUN, 0, n - k), k > 0, sums);
             for (int r = 0; r < CPU_KERNEL_ROWS; r++)
                 for (int c = 0; c < WIDTH; c++) {
                     for (int64_t k = 0; k < n; k++) x[k] = rows[k * WIDTH + r], y[k] = cols[k * WIDTH + c];
@@ -132,9 +132,9 @@ static void sums_in_single(void) {
             for (int64_t k = 0; k < FLOATS * n; k++) rows[k] = value_of(kind), cols[k] = value_of(kind);
             for (int64_t k = 0; k < n; k++)
                 memcpy(packed + k * CPU_KERNEL_ROWS, rows + k * FLOATS, CPU_KERNEL_ROWS * sizeof *packed);
-            for (int set = 0; gcor_isa_name(set); set++) {
-                unit_about("%s, values of kind %d, %d observations", gcor_isa_name(set), kind, (int)n);
-                check_sums(cpu_kernels_of(set), rows, packed, cols, n, sums);
+            for (int set = 0; gcor_loops_at(set); set++) {
+                unit_about("%s, values of kind %d, %d observations", gcor_loops_at(set)->name, kind, (int)n);
+                check_sums(gcor_loops_at(set)->kernels, rows, packed, cols, n, sums);
             }
         }
     gcor_os_free(rows);
@@ -179,9 +179,9 @@ static void sums_of_ranks(void) {
             expected[1] += other * other;
             expected[2] += own * other;
         }
-        for (int set = 0; gcor_isa_name(set); set++) {
-            unit_about("%s, %d observations", gcor_isa_name(set), (int)n);
-            cpu_kernels_of(set)->ranks(x, y, n, &left_out, sums);
+        for (int set = 0; gcor_loops_at(set); set++) {
+            unit_about("%s, %d observations", gcor_loops_at(set)->name, (int)n);
+            gcor_loops_at(set)->kernels->ranks(x, y, n, &left_out, sums);
             for (int k = 0; k < 3; k++) CHECK_INT(sums[k], expected[k]);
         }
     }
@@ -203,16 +203,16 @@ static void biweights_of_pairs(void) {
     double x[MAX_OBS], y[MAX_OBS], own[MAX_OBS + 8], other[MAX_OBS + 8], sums[3];
     unit_seed(35);
     for (int s = 0; s < 9; s++)
-        for (int set = 0; gcor_isa_name(set); set++) {
+        for (int set = 0; gcor_loops_at(set); set++) {
             int64_t n = sizes[s];
             const cpu_biweight of_x = {0x1p-18, unit_uniform() - 0.5, 0.3 + unit_uniform(), 0.01},
                                of_y = {0x1p-19, unit_uniform() - 0.5, 0.3, 0.1 + unit_uniform()};
-            unit_about("%s, %d observations", gcor_isa_name(set), (int)n);
+            unit_about("%s, %d observations", gcor_loops_at(set)->name, (int)n);
             for (int64_t k = 0; k < n; k++) x[k] = own[k] = any_value(), y[k] = other[k] = any_value();
             for (int64_t k = n; k < n + 8; k++) own[k] = other[k] = 0;
             weigh(x, n, &of_x);
             weigh(y, n, &of_y);
-            cpu_kernels_of(set)->biweights(own, other, n, &of_x, &of_y, sums);
+            gcor_loops_at(set)->kernels->biweights(own, other, n, &of_x, &of_y, sums);
             CHECK(sums[0] == gcor_double_dot(x, x, n));
             CHECK(sums[1] == gcor_double_dot(y, y, n));
             CHECK(sums[2] == gcor_double_dot(x, y, n));

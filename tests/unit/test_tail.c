@@ -1,4 +1,4 @@
-/* P values of many statistics (stats/tail_block.h): the bits of those computed one by one, by every instruction set. */
+/* P values of many statistics (stats/tail.h): the bits of those computed one by one, by every instruction set. */
 #include "check.h"
 #include "fixture.h"
 #include "system.h"
@@ -6,9 +6,7 @@
 #include "../../src/base/alloc.h"
 #include "../../src/base/elementary.h"
 #include "../../src/base/isa.h"
-#include "../../src/stats/tail_block.h"
-#include "../../src/stats/tail_table.h"
-#include "../../src/stats/tie_variance.h"
+#include "../../src/stats/tail.h"
 
 #include <math.h>
 
@@ -36,8 +34,8 @@ static void same_bits(void) {
     const double df[] = {1, 2, 7, 98, 2000, 1e7};
     static double x[N], p[N];
     unit_seed(5);
-    for (int k = 0; gcor_isa_name(k); k++) {
-        unit_set_variable("GPUCOR_CPU", gcor_isa_name(k));
+    for (int k = 0; gcor_loops_at(k); k++) {
+        unit_set_variable("GPUCOR_CPU", gcor_loops_at(k)->name);
         (void)gcor_isa_choose();
         for (int d = 0; d < 6; d++) {
             unit_call call;
@@ -61,8 +59,8 @@ static void same_scores(void) {
     const double df[] = {1, 7, 98, 2e6};
     static double r[N], t[N];
     unit_seed(6);
-    for (int k = 0; gcor_isa_name(k); k++) {
-        unit_set_variable("GPUCOR_CPU", gcor_isa_name(k));
+    for (int k = 0; gcor_loops_at(k); k++) {
+        unit_set_variable("GPUCOR_CPU", gcor_loops_at(k)->name);
         (void)gcor_isa_choose();
         for (int d = 0; d < 4; d++) {
             int64_t near = 0;

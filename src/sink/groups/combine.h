@@ -7,7 +7,7 @@
  *                     as quantiles
  *   combine_approx.c  adds up approximate values in single precision, if the other sink accepts values with a known
  *                     error; refine() then computes exact values from the subjects' operands: the same numbers
- *   combine_loops.c   the inner loops
+ *   combine_of_isa.h  the inner loops
  *   group_tests.c     Student's t of subjects' Fisher z */
 #pragma once
 

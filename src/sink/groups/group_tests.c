@@ -6,6 +6,18 @@
 
 enum { BLOCK = GCOR_GROUP_BLOCK };
 
+/* ---- values of subjects -------------------------------------------------------------------------------- */
+
+void gcor_subject_z(const gcor_combine_loops *loops, const double *r, int64_t stride, int64_t subjects, int64_t n,
+                    double *z) {
+    for (int64_t s = 0; s < subjects; s++, z += GCOR_SUM_BLOCK) {
+        const double *value = r + s * stride;
+        for (int64_t k = 0; k < n; k++) z[k] = 0;
+        loops->add_fisher(z, value, 1, n);
+        for (int64_t k = 0; k < n; k++) z[k] = value[k] <= 1 ? z[k] : NAN;
+    }
+}
+
 /* ---- tests of a block of pairs ------------------------------------------------------------------------- */
 
 /* A group's moments: number of subjects with a coefficient, their mean z, and the sum of squared deviations from it. */

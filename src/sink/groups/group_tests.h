@@ -25,6 +25,11 @@ typedef struct {
     const gcor_linear_model *model; /* tests its terms instead; NULL: none */
 } gcor_groups;
 
+/* Writes Fisher z of n <= GCOR_GROUP_BLOCK pairs to z[s * GCOR_GROUP_BLOCK + k]; NaN without a coefficient. Subject s
+ * has the pairs' coefficients at r + s * stride. Any thread. */
+void gcor_subject_z(const gcor_combine_loops *loops, const double *r, int64_t stride, int64_t subjects, int64_t n,
+                    double *z);
+
 /* The pairs of a block that miss the value of a subject. */
 typedef struct {
     int64_t n, at[GCOR_GROUP_BLOCK];
