@@ -1,7 +1,7 @@
 /* Dot products, several at a time, so that x is read less often and no sum waits for the one before. */
 #pragma once
 
-#include "wide.h"
+#include "isa.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
  * between all pairs of observations. */
 #include "coefficient.h"
 #include "measure.h"
-#include "../base/wide.h"
+#include "../base/isa.h"
 
 int64_t gcor_distance_length(int64_t n_obs) {
     int64_t pairs = gcor_obs_pairs(n_obs);

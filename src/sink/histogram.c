@@ -8,7 +8,7 @@
 
 #include "../base/alloc.h"
 #include "../base/triangle.h"
-#include "../base/wide.h"
+#include "../base/isa.h"
 #include "file.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "information.h"
 
 #include "../base/elementary.h"
-#include "../base/wide.h"
+#include "../base/isa.h"
 
 enum { BLOCK = 64, SOME = 16 * BLOCK }; /* values that are screened, and passed on, together */
 

@@ -3,7 +3,7 @@
 #include "../base/alloc.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
-#include "../base/wide.h"
+#include "../base/isa.h"
 #include "../measure/coefficient.h"
 #include "../measure/design.h"
 #include "../measure/measure.h"
