@@ -37,22 +37,21 @@
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \
     /* maxima.c */ ENTRY(r_adjusted, 7) ENTRY(r_permute, 4) \
     /* test.c */ ENTRY(r_t_scores, 3) ENTRY(r_t_p, 3) ENTRY(r_distribution, 4) \
+        ENTRY(r_isc_maxima, 4) \
     /* scores.c */ ENTRY(r_edge_scores, 7) ENTRY(r_count_scores, 3) \
         ENTRY(r_keep_scores, 7) \
-    /* summary.c */ ENTRY(r_summary, 4) \
     /* shard.c */ ENTRY(r_count_pairs, 5) ENTRY(r_least_rho, 1) \
     /* source.c */ ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) ENTRY(r_ask_columns, 4) \
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
     /* hclust.c */ ENTRY(r_hclust, 5) ENTRY(r_cut_tree, 6) \
     /* voxels.c */ ENTRY(r_zeros, 2) ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
     /* plain.c */ ENTRY(r_is_plain, 1) \
-    /* isc.c */ ENTRY(r_isc_maxima, 4) \
     /* triangle.c */ ENTRY(r_triangle_index, 3) ENTRY(r_triangle_position, 4) \
     /* info.c */ ENTRY(r_info, 1) ENTRY(r_backends, 0) ENTRY(r_set_fault, 2) ENTRY(r_live, 0) \
         ENTRY(r_tables, 0) \
     /* system.c */ ENTRY(r_sync, 1) ENTRY(r_file_kind, 1) ENTRY(r_are_running, 1) ENTRY(r_random, 1) \
         ENTRY(r_checksum, 1) ENTRY(r_settings, 3) ENTRY(r_memory, 1) \
-    /* given.c */ ENTRY(r_given, 3) \
+    /* given.c */ ENTRY(r_given, 3) ENTRY(r_summary, 4) \
     /* call.c */ ENTRY(r_free, 1) \
     /* init.c */ ENTRY(r_unload, 0)
 

@@ -1,4 +1,4 @@
-#include "isc.h"
+#include "test.h"
 
 #include "../base/alloc.h"
 #include "../base/elementary.h"

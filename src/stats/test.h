@@ -3,7 +3,6 @@
 
 #include "../measure/compact.h"
 #include "tail.h"
-#include "tie_variance.h"
 
 /* ---- exact p values (exact.c) ------------------------------------------------------------------- */
 
@@ -35,6 +34,49 @@ typedef struct {
     double df, scale;
 } gcor_rho_beta;
 gcor_rho_beta gcor_rho_beta_of(double n);
+
+/* ---- ties ------------------------------------------------------------------------------------------- */
+
+/* The effect of ties on the variance of rank statistics. measure/rank.c has the denominator of tau-b. */
+
+/* Sums over a variable's runs of ties, each of t observations. */
+typedef struct {
+    double pairs, cubes; /* sums of t (t - 1), and of t^3 - t; integers */
+    double same_orders;  /* product of t!: the number of orders that look the same; INFINITY on overflow */
+} gcor_tie_sums;
+
+static const gcor_tie_sums gcor_no_ties = {0, 0, 1};
+
+static inline double gcor_factorial(int64_t n) {
+    double product = 1;
+    for (int64_t k = 2; k <= n && product < INFINITY; k++) product *= (double)k;
+    return product;
+}
+
+static inline void gcor_add_ties(gcor_tie_sums *sums, int64_t run) {
+    double t = (double)run;
+    sums->pairs += t * (t - 1);
+    sums->cubes += t * (t - 1) * (t + 1);
+    if (run > 1) sums->same_orders *= gcor_factorial(run);
+}
+
+/* For a variable with n values: sum(score^2) / (2 untied pairs) - 1, where a score is the number of values below
+ * minus the number above. The minimum, (n - 2) / 3, is reached without ties; NaN if all values are equal. */
+static inline double gcor_tie_quotient(double n, gcor_tie_sums ties) {
+    return (n * (n - 1) * (n + 1) - ties.cubes) / 3 / (n * (n - 1) - ties.pairs) - 1;
+}
+
+/* True if the quotient is that of a variable without ties; ties change it by at least 2 / (3 n). */
+static inline int gcor_is_untied(double n, double quotient) {
+    return fabs(quotient - (n - 2) / 3) * n < 0.25;
+}
+
+/* Standard deviation of tau-b of independent variables with n >= 3 observations. Its variance under permutation is
+ * determined by one quotient per variable (Daniels 1944). It equals the variance of Kendall's S with ties, where S
+ * is tau-b's numerator. */
+static inline double gcor_kendall_deviation(double n, double quotient, double other) {
+    return sqrt(4 * quotient * other / (n * (n - 1) * (n - 2)) + 2 / (n * (n - 1)));
+}
 
 /* ---- degrees of freedom of series (pair_observations.c) ------------------------------------------- */
 
@@ -75,8 +117,8 @@ double gcor_effective_count(const gcor_autocorrelation *a, int64_t i, const gcor
 typedef struct {
     int64_t n_var, n_obs;
     int64_t *n_present; /* n_var: number of values present */
-    double *quotient;   /* n_var: effect of ties on a rank statistic (tie_variance.h); NULL: not requested */
-    double *orders;     /* n_var: number of its orders that look the same (tie_variance.h); NULL if quotient is NULL */
+    double *quotient;   /* n_var: effect of ties on a rank statistic (gcor_tie_quotient()); NULL: not requested */
+    double *orders;     /* n_var: number of its orders that look the same (gcor_tie_sums); NULL if quotient is NULL */
     int64_t words;
     uint64_t *present; /* `words` words per variable, one bit per observation; NULL: pairs are not pairwise-complete */
     int32_t **tied;    /* each variable's runs of ties: the length and the indices of the observations, terminated by 0;
@@ -218,3 +260,19 @@ typedef struct {
  * threads; can be interrupted. */
 gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const gcor_values *r,
                             const gcor_tested_pairs *results);
+
+/* ---- surrogates of inter-subject correlation (isc.c) ---------------------------------------------------------- */
+
+/* Surrogate series, whose largest values over all columns gpuISC() compares with. */
+
+/* Complex numbers are pairs of doubles. Borrowed. */
+typedef struct {
+    int64_t n_subject, n_freq, n_col, n_perm;
+    const double **spectra; /* each subject's Fourier coefficients, n_freq x n_col, whose products are those of the
+                             * series; 0 for a subject without a coefficient */
+    const double *factors;  /* n_freq x n_subject x n_perm, by which they are multiplied, of modulus 1 */
+    int is_fisher;          /* whether coefficients are averaged by Fisher's z */
+} gcor_isc;
+
+/* Sets for each surrogate the largest mean over the subjects of all columns; -Inf for none. */
+gcor_status gcor_isc_maxima(gcor_context *context, const gcor_isc *isc, double *maxima);
