@@ -10,7 +10,7 @@
  *   those of distances.
  * - overlap.c has the product of adjacencies (measure/overlap.h).
  * - kernels.h has the inner loops; base/isa.c finds those of an instruction set. Each set has a file isa_*.c, which
- *   defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
+ *   defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_sign.h,
  *   kernel_pairs.h, and those of folders below; float_sums.h is for machines without fused multiply-add. */
 #pragma once
 

@@ -46,18 +46,31 @@
 #define ADD_DOUBLES(a, b, sum) ((sum) + (a) * (b))
 #endif
 
-#define TYPE float
-#define PRODUCTS floats
-#define ADD_PRODUCT ADD_FLOATS
-#include "kernel_real.h"
-#define TYPE double
-#define PRODUCTS doubles
-#define ADD_PRODUCT ADD_DOUBLES
-#include "kernel_real.h"
-#define TYPE double
-#define PRODUCTS fused
-#define ADD_PRODUCT(a, b, sum) FUSE((a) - (double_vec){0}, b, sum)
-#include "kernel_real.h"
+/* Defines a function that sums products of elements of a type. add_product(a, b, sum) adds the product of a number and
+ * a vector to the vector of sums. */
+#define SUM_PRODUCTS(name, type, add_product) \
+    static void name(const type *rows, const type *cols, int64_t n, int add, type *sums) { \
+        typedef type vector __attribute__((vector_size(BYTES), may_alias)); \
+        enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(type) }; \
+        EACH_PART(first, REAL_ROWS, from, REAL_VECTORS) { \
+            vector sum[REAL_ROWS][REAL_VECTORS]; \
+            EACH(r, REAL_ROWS, v, REAL_VECTORS) sum[r][v] = (vector){0}; \
+            for (int64_t k = 0; k < n; k++) { \
+                const type *row = rows + k * WIDTH + first; \
+                const vector *col = (const vector *)(cols + k * WIDTH) + from; \
+                EACH(r, REAL_ROWS, v, REAL_VECTORS) sum[r][v] = add_product(row[r], col[v], sum[r][v]); \
+            } \
+            EACH(r, REAL_ROWS, v, REAL_VECTORS) { \
+                vector *out = (vector *)(sums + (first + r) * CPU_BLOCK_COLS) + from + v; \
+                if (add) sum[r][v] += *out; \
+                *out = sum[r][v]; \
+            } \
+        } \
+    }
+SUM_PRODUCTS(floats, float, ADD_FLOATS)
+SUM_PRODUCTS(doubles, double, ADD_DOUBLES)
+#define ADD_FUSED(a, b, sum) FUSE((a) - (double_vec){0}, b, sum)
+SUM_PRODUCTS(fused, double, ADD_FUSED)
 #include "kernel_sign.h"
 #include "kernel_pairs.h"
 

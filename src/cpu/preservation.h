@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../measure/compact.h"
-#include "../measure/similarity.h"
+#include "../measure/overlap.h"
 
 /* The statistics of a module, in this order. A variable's contribution is its correlation with the module's first
  * principal component, whose sign is that of the contributions' sum; its degree is the sum of its adjacencies with the

@@ -1,6 +1,6 @@
 /* A run with a pair mask. Variables are permuted so that most tiles have no pair of the mask, a filter hides the other
  * pairs from the sink, and at the end the permutation is undone in the sink and the flags. */
-#include "run.h"
+#include "session.h"
 
 #include "../base/alloc.h"
 #include "../sink/groups/combine.h"

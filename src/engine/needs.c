@@ -1,10 +1,9 @@
 /* Performs a run on a back end that prepares and multiplies nothing, but counts. The sizes of memory and tiles come
  * from the real back end. */
-#include "run.h"
+#include "session.h"
 
 #include "../base/alloc.h"
 #include "../measure/measure.h"
-#include "session.h"
 #include "work.h"
 
 /* Replaces the data. */

@@ -1,11 +1,10 @@
 /* A run: selects the observations, lists the squares of pairs, and lets one worker or several do them. */
 #include "../base/alloc.h"
-#include "run.h"
+#include "session.h"
 #include "../sink/groups/combine.h"
 #include "../measure/measure.h"
 #include "../source/source.h"
 #include "../measure/overlap.h"
-#include "session.h"
 #include "work.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "job.h"
 
 #include "../base/alloc.h"
-#include "../engine/run.h"
+#include "../engine/session.h"
 #include "../measure/measure.h"
 
 void r_devices_parse(r_job *q, r_place place) {
@@ -16,8 +16,8 @@ void r_devices_parse(r_job *q, r_place place) {
     for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(place.devices)[d];
 }
 
-/* The processor takes over for products of the entries of sparse columns (engine/run.h), for pairs that the back end
- * cannot prepare, and for overlaps of measures with a last step, as adjacencies may stay on the device. */
+/* The processor takes over for products of the entries of sparse columns (engine/session.h), for pairs that the back
+ * end cannot prepare, and for overlaps of measures with a last step, as adjacencies may stay on the device. */
 static void use_host(r_job *q) {
     int k = 0;
     if (q->backend->is_host) return;

@@ -5,7 +5,7 @@
  * end. */
 #pragma once
 
-#include "../measure/similarity.h"
+#include "../measure/overlap.h"
 #include "edges/tile_edges.h"
 #include "histogram.h"
 

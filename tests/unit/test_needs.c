@@ -4,7 +4,7 @@
 #include "results.h"
 
 #include "../../src/base/alloc.h"
-#include "../../src/engine/run.h"
+#include "../../src/engine/session.h"
 
 #include <stdio.h>
 #include <string.h>
