@@ -32,16 +32,37 @@ GCOR_INLINE int64_t gcor_clamp(int64_t x, int64_t low, int64_t high) {
     return x < low ? low : x > high ? high : x;
 }
 
+/* Binary search: sets `from` to the first k from `from` on for which the condition holds, given that it also holds for
+ * all later ones; to `end` if it holds for none. k: the name that the condition has for it; of the type of `from`. */
+#define GCOR_SEARCH(from, end, k, condition) \
+    for (__typeof__(from) gcor_end = (end); from < gcor_end;) { \
+        const __typeof__(from) k = from + (gcor_end - from) / 2; \
+        if (condition) \
+            gcor_end = k; \
+        else \
+            from = k + 1; \
+    }
+
 /* Index of the first of the ascending numbers x[from .. end-1] that is not below `min`; `end` if all are. */
 GCOR_INLINE int64_t gcor_first_from(const int32_t *x, int64_t from, int64_t end, int64_t min) {
-    while (from < end) {
-        int64_t middle = from + (end - from) / 2;
-        if (x[middle] < min)
-            from = middle + 1;
-        else
-            end = middle;
-    }
+    GCOR_SEARCH(from, end, k, x[k] >= min);
     return from;
+}
+
+/* Counting sort: replaces the number of elements in each bucket of each part, counts[part * buckets + bucket], by the
+ * position of the first of them, bucket by bucket and in each part by part. begin: the position of each bucket, and of
+ * the end, buckets + 1; NULL: not needed. */
+GCOR_INLINE void gcor_begin_buckets(int64_t *counts, int64_t parts, int64_t buckets, int64_t *begin) {
+    int64_t at = 0;
+    for (int64_t b = 0; b < buckets; b++) {
+        if (begin) begin[b] = at;
+        for (int64_t part = 0; part < parts; part++) {
+            const int64_t own = counts[part * buckets + b];
+            counts[part * buckets + b] = at;
+            at += own;
+        }
+    }
+    if (begin) begin[buckets] = at;
 }
 
 /* Index of pair (i, j), i < j < n, row by row: the order of `dist`. */

@@ -62,14 +62,8 @@ static double size_of(const double *sorted, const cpu_biweight *w, int64_t first
 /* The size that `count` of n differences do not exceed. They are neighbours; from window to window their lower end
  * comes nearer to 0, and their upper end gets farther. */
 static double smallest_size(const double *sorted, int64_t n, const cpu_biweight *w, int64_t count) {
-    int64_t low = 0, high = n - count;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (difference(sorted, w, middle + count - 1) >= -difference(sorted, w, middle))
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    int64_t low = 0;
+    GCOR_SEARCH(low, n - count, k, difference(sorted, w, k + count - 1) >= -difference(sorted, w, k));
     double size = size_of(sorted, w, low, count);
     return low > 0 ? fmin(size, size_of(sorted, w, low - 1, count)) : size;
 }

@@ -83,15 +83,9 @@ static __global__ void rank_by_counting(const double *values, int n, RankOutput 
 /* Number of sorted keys that are smaller than `own` (or, with `or_equal`, not larger). NaN sorts last and counts as
  * larger than everything. */
 static __device__ int count_below(const double *keys, int n, double own, bool or_equal) {
-    int low = 0, high = n;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (or_equal ? keys[middle] <= own : keys[middle] < own)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    int below = 0;
+    GCOR_SEARCH(below, n, k, !(or_equal ? keys[k] <= own : keys[k] < own));
+    return below;
 }
 
 /* Ranks a part of a column; grid rows are columns. Adds to `tied` multiples of 1/2, so the order does not matter. */

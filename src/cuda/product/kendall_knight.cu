@@ -57,15 +57,9 @@ struct Runs {
  * number of pairs (element of the first run, merged element of the second run) that are out of order. */
 static __device__ inline unsigned long long merge_some(const float *keys, const Runs &r, int from,
                                                        float (&merged)[SORT_EACH]) {
-    int low = max(0, from - r.n_b), high = min(from, r.n_a);
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (keys[position(r.b + from - 1 - middle)] < keys[position(r.a + middle)])
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    int a = low, b = from - low;
+    int a = max(0, from - r.n_b);
+    GCOR_SEARCH(a, min(from, r.n_a), k, keys[position(r.b + from - 1 - k)] < keys[position(r.a + k)]);
+    int b = from - a;
     unsigned long long count = 0;
     float next_a = a < r.n_a ? keys[position(r.a + a)] : INFINITY,
           next_b = b < r.n_b ? keys[position(r.b + b)] : INFINITY;

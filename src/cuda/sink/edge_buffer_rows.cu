@@ -13,15 +13,9 @@ enum { ROW_WARPS = 8, BAND_ENTRIES = 1 << 22, ROW_BANDS = 2 };
 /* Returns the index of the run's first edge in row i of its tile, or in a later row. */
 static __device__ int64_t first_of_row(const EdgeRun &run, int64_t i) {
     unsigned long long position = (unsigned long long)i << POSITION_COL_BITS;
-    int64_t low = 0, high = run.n;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (run.positions[middle] < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    int64_t first = 0;
+    GCOR_SEARCH(first, run.n, k, run.positions[k] >= position);
+    return first;
 }
 
 /* A warp calls edge(e, r, kept) for the edges of row i of the tile, 32 at a time. All lanes call

@@ -71,31 +71,11 @@ static void count_part(void *argument, int thread, int64_t part) {
     for (int64_t e = part_begin(s, part); e < part_begin(s, part + 1); e++) count[bucket_of(s, s->r[e])]++;
 }
 
-/* Within a bucket, edges are in the order of the parts. */
-static void plan_positions(sorting *s) {
-    int64_t at = 0;
-    for (int64_t b = 0; b < BUCKETS; b++) {
-        s->begin[b] = at;
-        for (int64_t part = 0; part < s->n_parts; part++) {
-            int64_t *own = &s->next[part * BUCKETS + b], n = *own;
-            *own = at;
-            at += n;
-        }
-    }
-    s->begin[BUCKETS] = at;
-}
-
 /* Returns the row of entry e. */
 static int64_t row_of(const sorting *s, int64_t e) {
-    int64_t low = 0, high = s->n_row;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (s->start[middle] <= e)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    int64_t next = 1;
+    GCOR_SEARCH(next, s->n_row, k, s->start[k] > e);
+    return next - 1;
 }
 
 static void move_part(void *argument, int thread, int64_t part) {
@@ -143,14 +123,10 @@ static int64_t run_end(const gcor_edge *list, int64_t n, int64_t begin, int bits
 }
 
 static void move_by_digit(const gcor_edge *list, int64_t n, int tied, int shift, int digit_bits, gcor_edge *work) {
-    int64_t next[DIGIT_VALUES], at = 0, values = (int64_t)1 << digit_bits;
+    int64_t next[DIGIT_VALUES], values = (int64_t)1 << digit_bits;
     memset(next, 0, (size_t)values * sizeof *next);
     for (int64_t k = 0; k < n; k++) next[number_of(&list[k], tied) >> shift & (values - 1)]++;
-    for (int64_t value = 0; value < values; value++) {
-        int64_t own = next[value];
-        next[value] = at;
-        at += own;
-    }
+    gcor_begin_buckets(next, 1, values, NULL);
     for (int64_t k = 0; k < n; k++) work[next[number_of(&list[k], tied) >> shift & (values - 1)]++] = list[k];
 }
 
@@ -238,7 +214,7 @@ static gcor_status sort(sorting *s, gcor_context *context) {
     while (span >> s->shift >= BUCKETS) s->shift++;
     gcor_for_each(context->threads, s->n_parts, count_part, s);
     if (context->error.status) return context->error.status;
-    plan_positions(s);
+    gcor_begin_buckets(s->next, s->n_parts, BUCKETS, s->begin);
     gcor_for_each(context->threads, s->n_parts, move_part, s);
     if (context->error.status) return context->error.status;
     gcor_for_each(context->threads, BUCKETS, sort_bucket_number, s);

@@ -144,23 +144,10 @@ static void move_part(void *argument, int thread, int64_t k) {
         s->sorted[s->next[k * s->g->n + block_of(s->g, &s->list[e])]++] = s->list[e];
 }
 
-/* Converts numbers of edges to positions; `end`: the ends of the blocks. */
-static void plan_blocks(const block_sort *s, int64_t *end) {
-    int64_t at = 0;
-    for (int64_t b = 0; b < s->g->n; b++) {
-        for (int part = 0; part < s->parts; part++) {
-            int64_t own = s->next[part * s->g->n + b];
-            s->next[part * s->g->n + b] = at;
-            at += own;
-        }
-        end[b] = at;
-    }
-}
-
 static gcor_status keep_blocks(gcor_store *store, gcor_context *context, const grid *g, const gcor_edge *list,
                                int64_t n) {
     int parts = context->threads;
-    int64_t *next = gcor_alloc(context, (parts + 1) * g->n, sizeof *next, WHAT), *end = next + parts * g->n;
+    int64_t *next = gcor_alloc(context, (parts + 1) * g->n + 1, sizeof *next, WHAT), *begin = next + parts * g->n;
     gcor_edge *sorted = next ? gcor_alloc(context, n, sizeof *sorted, WHAT) : NULL;
     gcor_status status = sorted ? GCOR_OK : GCOR_NO_MEMORY;
     if (!status) {
@@ -168,14 +155,14 @@ static gcor_status keep_blocks(gcor_store *store, gcor_context *context, const g
         gcor_huge_pages(sorted, (size_t)n * sizeof *sorted);
         memset(next, 0, (size_t)(parts * g->n) * sizeof *next);
         gcor_for_each(parts, parts, count_part, &s);
-        plan_blocks(&s, end);
+        gcor_begin_buckets(next, parts, g->n, begin);
         gcor_for_each(parts, parts, move_part, &s);
     }
-    for (int64_t b = 0, from = 0; !status && b < g->n; from = end[b++]) {
+    for (int64_t b = 0; !status && b < g->n; b++) {
         const int64_t row = b / g->across << g->row_bits, col = b % g->across << g->col_bits;
         gcor_tile block = {g->tile->row + row, gcor_min(g->tile->n_row - row, (int64_t)1 << g->row_bits),
                            g->tile->col + col, gcor_min(g->tile->n_col - col, (int64_t)1 << g->col_bits)};
-        status = keep_block(store, context, &block, sorted + from, end[b] - from);
+        status = keep_block(store, context, &block, sorted + begin[b], begin[b + 1] - begin[b]);
     }
     gcor_free(sorted);
     gcor_free(next);

@@ -59,13 +59,9 @@ static int64_t list_pairs(const enhancement *e, const float *t, uint64_t *key) {
 static uint64_t *sort_pairs(uint64_t *key, uint64_t *other, int64_t n) {
     enum { BITS = 11, VALUES = 1 << BITS };
     for (int shift = 32; shift < 64; shift += BITS) {
-        int64_t next[VALUES] = {0}, at = 0;
+        int64_t next[VALUES] = {0};
         for (int64_t k = 0; k < n; k++) next[key[k] >> shift & (VALUES - 1)]++;
-        for (int64_t value = 0; value < VALUES; value++) {
-            int64_t own = next[value];
-            next[value] = at;
-            at += own;
-        }
+        gcor_begin_buckets(next, 1, VALUES, NULL);
         for (int64_t k = 0; k < n; k++) other[next[key[k] >> shift & (VALUES - 1)]++] = key[k];
         uint64_t *swap = key;
         key = other;
