@@ -10,7 +10,7 @@ max_edges <- function(run) {
   if (isTRUE(run$criterion$to_file) || isTRUE(run$place$replay$is_planning)) 2^53 else constant("max edges")
 }
 
-# Builds the list that parse_plan() of src/r/network.c reads into one struct; edge_pass() describes its elements.
+# Builds the list that parse_store() of src/r/network.c reads into one struct; edge_pass() describes its elements.
 store_rule <- function(run, min_weight = 0, ceiling = 2, wanted = 0, stay = 0L) {
   list(side = constant(run$criterion$sign), min_weight = min_weight, ceiling = ceiling,
        spool = run$criterion$spool, wanted = wanted, stay = stay)

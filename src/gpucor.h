@@ -409,7 +409,7 @@ typedef struct {
                           * each, and small tiles are no slower than large ones */
 } gcor_backend;
 
-/* Back end number k, from 0, in order of preference, or by its name; NULL if there is none (src/init.c). */
+/* Back end number k, from 0, in order of preference, or by its name; NULL if there is none (r/job.c). */
 const gcor_backend *gcor_backend_at(int k);
 const gcor_backend *gcor_backend_named(const char *name);
 

@@ -2,7 +2,6 @@
  * looks for a package's sources in src itself. */
 #include "gpucor.h"
 
-#include "configured.h"
 #include "base/alloc.h"
 #include "base/os.h"
 #include "base/threads.h"
@@ -12,8 +11,6 @@
 
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
-#include <stdio.h>
-#include <string.h>
 
 #define REGISTER(function, arguments) {#function, (DL_FUNC)(void (*)(void)) & function, arguments},
 
@@ -56,31 +53,4 @@ SEXP r_unload(void) {
     gcor_buffers_drop();
     const int is_needed = r_has_owners() || r_is_child();
     return Rf_ScalarLogical(gcor_os_hold_library(is_needed) == 0 && !is_needed);
-}
-
-/* ---- back ends ---------------------------------------------------------------------------------- */
-
-/* In the order of preference. The table is above all of them, so that none knows another. */
-
-#ifndef GPUCOR_CUDA
-static int count_none(char *reason, size_t size) {
-    snprintf(reason, size, "the package was built without CUDA: %s", GPUCOR_WITHOUT_CUDA);
-    return 0;
-}
-
-/* It has no devices, so nobody calls the functions that are missing. */
-static const gcor_backend gcor_cuda = {.name = "cuda", .count = count_none};
-#endif
-
-static const gcor_backend *const backends[] = {&gcor_cuda, &gcor_cpu, NULL};
-
-const gcor_backend *gcor_backend_at(int k) {
-    int n = (int)(sizeof backends / sizeof *backends);
-    return k >= 0 && k < n ? backends[k] : NULL;
-}
-
-const gcor_backend *gcor_backend_named(const char *name) {
-    int k = 0;
-    while (backends[k] && strcmp(backends[k]->name, name) != 0) k++;
-    return backends[k];
 }

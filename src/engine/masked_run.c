@@ -92,7 +92,7 @@ static void copy_flags(const unsigned char *flags, const int32_t *number, int64_
 }
 
 /* Undoes the permutation in the flags and the sink. */
-static gcor_status name(gcor_context *context, const masked *c, gcor_job *job) {
+static gcor_status unpermute(gcor_context *context, const masked *c, gcor_job *job) {
     const int32_t *rows = gcor_pairs_rows(c->pairs), *cols = gcor_pairs_cols(c->pairs);
     gcor_sink *sink = job->sink;
     copy_flags(c->x_flags, cols, sink->n_col, job->x_flags);
@@ -109,7 +109,7 @@ static gcor_status run_masked(gcor_session *session, gcor_context *context, gcor
     job->n_obs_used = c.job.n_obs_used;
     job->devices_lost = c.job.devices_lost;
     job->lost = c.job.lost;
-    if (!status) status = name(context, &c, job);
+    if (!status) status = unpermute(context, &c, job);
     job->sink->pairs = NULL;
     gcor_pairs_free(c.pairs);
     gcor_free(c.of_subjects);

@@ -9,10 +9,10 @@
 /* `quick` is accepted and ignored: pairs are always exact. */
 static const char *const fallbacks[] = {"none", "individual", "all", NULL};
 const gcor_option gcor_bicor_options[] = {
-    [GCOR_BICOR_MAX_OUTLIERS] = {"maxPOutliers", 1, 0, 1, NULL, 0},
-    [GCOR_BICOR_QUICK] = {"quick", 0, 0, 1, NULL, 0},
-    [GCOR_BICOR_FALLBACK] = {"pearsonFallback", GCOR_BICOR_INDIVIDUAL, 0, 2, fallbacks, 0},
-    {NULL, 0, 0, 0, NULL, 0},
+    [GCOR_BICOR_MAX_OUTLIERS] = {.name = "maxPOutliers", .value = 1, .max = 1},
+    [GCOR_BICOR_QUICK] = {.name = "quick", .max = 1},
+    [GCOR_BICOR_FALLBACK] = {.name = "pearsonFallback", .value = GCOR_BICOR_INDIVIDUAL, .max = 2, .choices = fallbacks},
+    {.name = NULL},
 };
 
 /* ---- order statistics ----------------------------------------------------------------------------------- */

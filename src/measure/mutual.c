@@ -8,8 +8,8 @@
 extern const gcor_option gcor_mutual_options[];
 
 const gcor_option gcor_mutual_options[] = {
-    {"bins", 0, GCOR_MIN_BINS, GCOR_MAX_BINS, NULL, 1}, /* 0: by the number of observations */
-    {NULL, 0, 0, 0, NULL, 0},
+    {.name = "bins", .min = GCOR_MIN_BINS, .max = GCOR_MAX_BINS, .is_whole = 1}, /* 0: by the number of observations */
+    {.name = NULL},
 };
 
 /* ---- bins --------------------------------------------------------------------------------------------- */

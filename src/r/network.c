@@ -33,7 +33,7 @@ typedef struct {
 } store_plan;
 
 /* rule: list(side, min_weight, ceiling, wanted, stay, spool: NULL or list(folder, bytes)). */
-static store_plan parse_plan(SEXP rule, SEXP max_edges) {
+static store_plan parse_store(SEXP rule, SEXP max_edges) {
     SEXP spool = r_element(rule, "spool");
     store_plan plan = {.rule = {.side = (gcor_side)Rf_asInteger(r_element(rule, "side")),
                                 .min = Rf_asReal(r_element(rule, "min_weight")),
@@ -60,10 +60,10 @@ static gcor_store *new_store(r_job *q, const store_plan *plan, SEXP owner) {
     return store;
 }
 
-/* arguments: rule (parse_plan()), max_edges. Returns list(n_obs, x_flags, y_flags, store: an external pointer that owns
- * the edges). */
+/* arguments: rule (parse_store()), max_edges. Returns list(n_obs, x_flags, y_flags, store: an external pointer that
+ * owns the edges). */
 gcor_status r_edges(r_job *q, const SEXP *arguments, SEXP result) {
-    const store_plan plan = parse_plan(arguments[0], arguments[1]);
+    const store_plan plan = parse_store(arguments[0], arguments[1]);
     SEXP owner = r_store_owner();
     SET_VECTOR_ELT(result, 3, owner);
     gcor_store *store = new_store(q, &plan, owner);
@@ -100,7 +100,7 @@ static gcor_status store_each(r_job *q, gcor_neighbours *neighbours, const store
  * is a list if there are several k. */
 gcor_status r_neighbours(r_job *q, const SEXP *arguments, SEXP result) {
     gcor_neighbours *neighbours;
-    const store_plan plan = parse_plan(arguments[0], arguments[3]);
+    const store_plan plan = parse_store(arguments[0], arguments[3]);
     const int mutual = Rf_asLogical(arguments[2]);
     SEXP k = PROTECT(Rf_coerceVector(arguments[1], REALSXP)), owners = new_owners(Rf_xlength(k));
     SET_VECTOR_ELT(result, 3, owners);
@@ -147,7 +147,7 @@ gcor_status r_histogram(r_job *q, const SEXP *arguments, SEXP result) {
 /* r_histogram() and r_edges() in one run. arguments: rule, max; the histogram may count weights below the third as 0.
  * Returns list(n_obs, x_flags, y_flags, counts, error, store). */
 gcor_status r_counted_edges(r_job *q, const SEXP *arguments, SEXP result) {
-    const store_plan plan = parse_plan(arguments[0], arguments[1]);
+    const store_plan plan = parse_store(arguments[0], arguments[1]);
     SEXP owner = r_store_owner();
     SET_VECTOR_ELT(result, 5, owner);
     gcor_store *store = new_store(q, &plan, owner);

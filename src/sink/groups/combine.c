@@ -17,7 +17,14 @@ static int adds_approx(const gcor_combine *c) {
 
 /* True if every subject's values are kept until the tile is done, instead of their sum. */
 static int keeps_each(const gcor_combination *rule) {
-    return rule->how >= GCOR_QUANTILE;
+    switch (rule->how) {
+    case GCOR_MEAN:
+    case GCOR_FISHER:
+    case GCOR_SQUARES:
+    case GCOR_SIZE:
+    case GCOR_MIN: return 0;
+    default: return 1;
+    }
 }
 
 /* Returns the number of values per pair that are kept until its tile is done. */
@@ -115,7 +122,7 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int6
     int64_t stride = c->tile.n_row * c->tile.n_col;
     if (c->rule->how == GCOR_EACH)
         segment.stride = stride;
-    else if (c->rule->how >= GCOR_DIFFERENCE)
+    else if (gcor_combines_by_tests(c->rule))
         gcor_t_end(c, sum, stride, segment.n, scratch);
     else if (keeps_each(c->rule))
         gcor_each_end(c->rule, sum, stride, segment.n, scratch);

@@ -58,6 +58,11 @@ typedef struct gcor_combination {
     const gcor_linear_model *model; /* GCOR_T, GCOR_DIFFERENCE: of its tested terms instead of groups; NULL: none */
 } gcor_combination;
 
+/* True if the value of a pair is that of a test of its subjects (group_tests.h). */
+static inline int gcor_combines_by_tests(const gcor_combination *rule) {
+    return rule->how == GCOR_DIFFERENCE || rule->how == GCOR_T;
+}
+
 typedef struct {
     gcor_sink sink; /* first; its `approximate` is decided before the first tile */
     gcor_sink *to;  /* the caller's */

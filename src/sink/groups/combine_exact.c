@@ -121,7 +121,7 @@ void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n
 
 int64_t gcor_combine_scratch(const gcor_combination *rule) {
     const gcor_groups groups = gcor_groups_of(rule);
-    return rule->how >= GCOR_DIFFERENCE ? gcor_group_scratch(&groups) : rule->n;
+    return gcor_combines_by_tests(rule) ? gcor_group_scratch(&groups) : rule->n;
 }
 
 double gcor_reason_for_none(const double *value, int64_t stride, int64_t subjects) {
