@@ -135,7 +135,7 @@ static gcor_status compute_tile(gcor_worker *w, const panel_pair *panels, const 
 }
 
 /* Computes the tiles of a rectangle within two panels. Every other row of tiles is walked from right to left: its
- * first columns are the last ones of the previous row, which caches may still hold. */
+ * first columns are the last ones of the previous row, whose bits a GPU may still hold (cuda/product/product.cu). */
 static gcor_status walk_tiles(gcor_worker *w, const panel_pair *panels, const gcor_tile *all) {
     const gcor_tiling *size = &w->tiling;
     int64_t row_end = all->row + all->n_row, col_end = all->col + all->n_col;
