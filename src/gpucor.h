@@ -116,7 +116,7 @@ typedef struct gcor_source gcor_source; /* source.h */
 
 typedef struct gcor_design gcor_design; /* design.h */
 
-typedef struct gcor_shuffle gcor_shuffle; /* shuffle.h */
+typedef struct gcor_shuffle gcor_shuffle; /* source.h */
 
 /* Selected observations of a source. */
 typedef struct {

@@ -194,7 +194,7 @@ GCOR_INLINE double gcor_exp_of(double x, double low) {
     return value * gcor_double_of((uint64_t)(first + 1023) << 52) * gcor_double_of((uint64_t)(second + 1023) << 52);
 }
 
-/* ---- terms of the complementary error function, for elementary.c and stats/tail_vectors.h -------- */
+/* ---- terms of the complementary error function, for elementary.c and stats/tail_of_isa.h --------- */
 
 // clang-format off
 /* (1 + 2 x) e^(x^2) erfc(x) from 0.46 to 27 as a polynomial in t = (x - 3.5) / (x + 3.5), interpolated at Chebyshev

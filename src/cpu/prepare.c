@@ -5,7 +5,6 @@
 #include "../measure/coefficient.h"
 #include "../measure/mutual.h"
 #include "../measure/measure.h"
-#include "../source/shuffle.h"
 #include "../source/source.h"
 
 #include <stddef.h>

@@ -5,7 +5,6 @@
 #include "../base/alloc.h"
 #include "../sink/groups/combine.h"
 #include "../source/source.h"
-#include "../source/shuffle.h"
 #include "../mask/pairs.h"
 
 #include <string.h>

@@ -1,13 +1,73 @@
 /* The work of a run: the data, the squares of pairs to compute, and the workers that compute them, one per device. */
 #pragma once
 
-#include "../sink/groups/agreement.h"
 #include "../sink/groups/combine.h"
-#include "../sink/enough.h"
+#include "../stats/test.h"
 #include "../measure/overlap.h"
 #include "../base/shard.h"
 #include "../source/source.h"
 #include "session.h"
+
+/* ---- a sink that leaves out pairs of too few pairwise-complete observations (enough.c) ------------------------- */
+
+/* Which observations a data set's variables have, owned; rows and cols are the same if the sides have the same
+ * variables. */
+typedef struct {
+    gcor_observed *rows, *cols;
+} gcor_presence;
+
+/* Looks at the columns of a data set. common: pairs are pairwise-complete. gcor_presence_free(): also after an error,
+ * and if both are NULL. */
+gcor_status gcor_presence_of(gcor_context *context, const gcor_columns *rows, const gcor_columns *cols, int common,
+                             gcor_presence *presence);
+void gcor_presence_free(gcor_presence *presence);
+
+/* Takes each tile once for each of n_sets data sets, in their order. */
+typedef struct {
+    gcor_sink sink; /* first */
+    gcor_sink *to;  /* the caller's */
+    const gcor_presence *presence;
+    int64_t min_obs, n_sets, set; /* the set of the next tile */
+} gcor_enough;
+
+/* *enough is the caller's, to free with gcor_sink_free(), which leaves `to` alone; NULL after an error. */
+gcor_status gcor_enough_new(gcor_context *context, gcor_sink *to, int in_double, int64_t min_obs,
+                            const gcor_presence *presence, int64_t n_sets, gcor_sink **enough);
+
+/* ---- a sink that multiplies correlations by the agreement of the columns (agreement.c) ------------------------- */
+
+/* Correlations become smaller the more the columns differ in spread and, for concordance, in their means. */
+
+/* A column's mean, its standard deviation with the number of observations as divisor, and 1 / sd. */
+typedef struct {
+    double mean, sd, inverse;
+} gcor_spread;
+
+/* Those of a data set's variables, owned; rows and cols are the same array if the sides have the same variables. */
+typedef struct {
+    gcor_spread *rows, *cols;
+} gcor_spreads;
+
+/* Sets the spreads of a data set's columns; those of columns with missing or infinite values are undefined.
+ * gcor_spreads_free(): also after an error, and if all are NULL. */
+gcor_status gcor_spreads_of(gcor_context *context, const gcor_columns *rows, const gcor_columns *cols,
+                            gcor_spreads *spreads);
+void gcor_spreads_free(gcor_spreads *spreads);
+
+/* Takes each tile once for each of n_sets data sets, in their order. */
+typedef struct {
+    gcor_sink sink; /* first */
+    gcor_sink *to;  /* the caller's */
+    const gcor_spreads *spreads;
+    int64_t n_sets, set; /* the set of the next tile */
+    int has_means;       /* whether different means count */
+} gcor_agreement;
+
+/* *agreement is the caller's, to free with gcor_sink_free(), which leaves `to` alone; NULL after an error. */
+gcor_status gcor_agreement_new(gcor_context *context, gcor_sink *to, int in_double, int has_means,
+                               const gcor_spreads *spreads, int64_t n_sets, gcor_sink **agreement);
+
+/* ---- a run ---------------------------------------------------------------------------------------------------- */
 
 /* What a run needs of one data set: of the only one, or of a subject; of complex columns, twice for each block of their
  * basis, with other columns of x. */

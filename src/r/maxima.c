@@ -8,7 +8,6 @@
 #include "../base/os.h"
 #include "../base/threads.h"
 #include "../source/source.h"
-#include "../source/shuffle.h"
 #include "../sink/histogram.h"
 #include "../sink/maximum.h"
 #include "../base/triangle.h"

@@ -4,7 +4,6 @@
 #include "../base/alloc.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
-#include "shuffle.h"
 
 #include <math.h>
 

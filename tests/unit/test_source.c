@@ -3,7 +3,7 @@
 #include "device.h"
 #include "results.h"
 
-#include "../../src/source/shuffle.h"
+#include "../../src/source/source.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,8 +1,7 @@
-/* Permutes prepared columns (source/shuffle.h). A series of permutations prepares them once: the operand's values are
+/* Permutes prepared columns (source/source.h). A series of permutations prepares them once: the operand's values are
  * kept, and each run permutes a copy. */
 #include "operand.cuh"
 #include "../backend/lanes.cuh"
-#include "../../source/shuffle.h"
 #include "../../source/source.h"
 
 #include <algorithm>

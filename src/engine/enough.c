@@ -1,4 +1,5 @@
-#include "enough.h"
+/* A sink before another one: pairs of too few pairwise-complete observations have no coefficient. */
+#include "work.h"
 
 #include "../base/triangle.h"
 

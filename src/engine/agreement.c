@@ -1,8 +1,9 @@
-#include "agreement.h"
+/* A sink before another one that multiplies each correlation by how far both columns have the same spread and, for
+ * concordance, the same mean: by at most 1. */
+#include "work.h"
 
-#include "../../base/alloc.h"
-#include "../../measure/pearson.h"
-#include "../../source/source.h"
+#include "../base/alloc.h"
+#include "../measure/pearson.h"
 
 /* ---- means and standard deviations ------------------------------------------------------------ */
 
