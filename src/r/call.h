@@ -40,13 +40,13 @@
         ENTRY(r_isc_maxima, 4) \
     /* scores.c */ ENTRY(r_edge_scores, 7) ENTRY(r_count_scores, 3) \
         ENTRY(r_keep_scores, 7) \
-    /* shard.c */ ENTRY(r_count_pairs, 5) ENTRY(r_least_rho, 1) \
+    /* shard.c */ ENTRY(r_count_pairs, 5) ENTRY(r_least_rho, 1) ENTRY(r_triangle_index, 3) \
+        ENTRY(r_triangle_position, 4) \
     /* source.c */ ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) ENTRY(r_ask_columns, 4) \
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
     /* hclust.c */ ENTRY(r_hclust, 5) ENTRY(r_cut_tree, 6) \
     /* voxels.c */ ENTRY(r_zeros, 2) ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
     /* plain.c */ ENTRY(r_is_plain, 1) \
-    /* triangle.c */ ENTRY(r_triangle_index, 3) ENTRY(r_triangle_position, 4) \
     /* info.c */ ENTRY(r_info, 1) ENTRY(r_backends, 0) ENTRY(r_set_fault, 2) ENTRY(r_live, 0) \
         ENTRY(r_tables, 0) \
     /* system.c */ ENTRY(r_sync, 1) ENTRY(r_file_kind, 1) ENTRY(r_are_running, 1) ENTRY(r_random, 1) \

@@ -1,5 +1,5 @@
 /* Sinks on the device. A kind of sink with a device half is a class in a file of its own and a row of the table in
- * sinks.cu. The values of all other sinks are copied to the host and go to their take() (bands.cu). */
+ * backend.cu. The values of all other sinks are copied to the host and go to their take() (bands.cu). */
 #pragma once
 
 #include "../product/product.cuh"
@@ -38,9 +38,6 @@ std::unique_ptr<DeviceSink> make_moments(gcor_state *state);
 std::unique_ptr<DeviceSink> make_adjacency(gcor_state *state);
 std::unique_ptr<DeviceSink> make_overlaps(gcor_state *state);    /* overlap.cu */
 std::unique_ptr<DeviceSink> make_host_values(gcor_state *state); /* also of sinks that the table does not have */
-
-/* Returns the device sink for state->sink and operands of that kind. */
-DeviceSink *device_sink_of(gcor_state *state, gcor_kind kind);
 
 /* overlap.cu: gcor_backend's functions of these names. */
 int64_t cuda_overlap_side(int64_t n_var);
