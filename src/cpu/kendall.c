@@ -131,7 +131,7 @@ int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, co
     double own = by_table + by_sum * (NS_SUM * n + NS_PAIR) + by_sort * sort + (a.all - a.few) * 2 * sort;
     double packed = (double)tile->n_row + (is_diagonal(rows, cols, tile) ? 0 : (double)tile->n_col);
     double cost[] = {[CPU_UNTIED] = 1, [CPU_TIED] = 2, [CPU_COMMON] = 4};
-    return own < words * (pairs * word * cost[mode] + packed * state->kernels->ns_pack * (mode + 1));
+    return own < words * (pairs * word * cost[mode] + packed * state->kernels->ns_pack * cpu_count_planes(mode));
 }
 
 /* ---- a tile --------------------------------------------------------------------------------------- */

@@ -35,6 +35,11 @@ typedef enum {
     CPU_COMMON  /* also `present`: there are missing values */
 } cpu_sign_mode;
 
+/* Returns the number of planes. */
+static inline int cpu_count_planes(cpu_sign_mode mode) {
+    return mode == CPU_UNTIED ? 1 : mode == CPU_TIED ? 2 : 3;
+}
+
 /* Micro-panels of bins: for each level one bit per observation, `words` words; if is_common, the same for the
  * observations that are not missing; and a word with the variable's number of levels. */
 typedef struct {

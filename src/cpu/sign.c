@@ -14,8 +14,8 @@ enum { SLICE_WORDS = 512, WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(uint64_t) };
 static cpu_planes planes_at(const cpu_product *product, char *micro_panel) {
     uint64_t *plane = (uint64_t *)micro_panel;
     int64_t apart = product->slice * WIDTH;
-    return (cpu_planes){plane, product->planes > CPU_TIED ? plane + apart : NULL,
-                        product->planes > CPU_COMMON ? plane + 2 * apart : NULL};
+    return (cpu_planes){plane, product->planes > 1 ? plane + apart : NULL,
+                        product->planes > 2 ? plane + 2 * apart : NULL};
 }
 
 /* Copies the scores twice, so that pairs of observations do not wrap around at the end. */
@@ -105,7 +105,7 @@ cpu_product cpu_sign_product(const cpu_operand *rows, const cpu_operand *cols, c
     return (cpu_product){.length = words,
                          .slice = words < SLICE_WORDS ? words : SLICE_WORDS,
                          .element = sizeof(uint64_t),
-                         .planes = (int)mode + 1,
+                         .planes = cpu_count_planes(mode),
                          .sums = mode == CPU_COMMON ? 3 : 1,
                          .mode = mode,
                          .work_bytes = (2 * rows->head.n_obs + 64) * (int64_t)sizeof(float),

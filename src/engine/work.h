@@ -8,7 +8,7 @@
 #include "../source/source.h"
 #include "session.h"
 
-/* ---- a sink that leaves out pairs of too few pairwise-complete observations (enough.c) ------------------------- */
+/* ---- sinks that change coefficients before the run's sink gets them (between.c) ---------------------------------- */
 
 /* Which observations a data set's variables have, owned; rows and cols are the same if the sides have the same
  * variables. */
@@ -21,22 +21,6 @@ typedef struct {
 gcor_status gcor_presence_of(gcor_context *context, const gcor_columns *rows, const gcor_columns *cols, int common,
                              gcor_presence *presence);
 void gcor_presence_free(gcor_presence *presence);
-
-/* Takes each tile once for each of n_sets data sets, in their order. */
-typedef struct {
-    gcor_sink sink; /* first */
-    gcor_sink *to;  /* the caller's */
-    const gcor_presence *presence;
-    int64_t min_obs, n_sets, set; /* the set of the next tile */
-} gcor_enough;
-
-/* *enough is the caller's, to free with gcor_sink_free(), which leaves `to` alone; NULL after an error. */
-gcor_status gcor_enough_new(gcor_context *context, gcor_sink *to, int in_double, int64_t min_obs,
-                            const gcor_presence *presence, int64_t n_sets, gcor_sink **enough);
-
-/* ---- a sink that multiplies correlations by the agreement of the columns (agreement.c) ------------------------- */
-
-/* Correlations become smaller the more the columns differ in spread and, for concordance, in their means. */
 
 /* A column's mean, its standard deviation with the number of observations as divisor, and 1 / sd. */
 typedef struct {
@@ -54,16 +38,12 @@ gcor_status gcor_spreads_of(gcor_context *context, const gcor_columns *rows, con
                             gcor_spreads *spreads);
 void gcor_spreads_free(gcor_spreads *spreads);
 
-/* Takes each tile once for each of n_sets data sets, in their order. */
-typedef struct {
-    gcor_sink sink; /* first */
-    gcor_sink *to;  /* the caller's */
-    const gcor_spreads *spreads;
-    int64_t n_sets, set; /* the set of the next tile */
-    int has_means;       /* whether different means count */
-} gcor_agreement;
-
-/* *agreement is the caller's, to free with gcor_sink_free(), which leaves `to` alone; NULL after an error. */
+/* Sinks that pass each tile of n_sets data sets on to `to`: pairs of too few pairwise-complete observations without a
+ * coefficient; and each correlation multiplied by how far both columns have the same spread and, with has_means, the
+ * same mean. *enough and *agreement are the caller's, to free with gcor_sink_free(), which leaves `to` alone; NULL
+ * after an error. */
+gcor_status gcor_enough_new(gcor_context *context, gcor_sink *to, int in_double, int64_t min_obs,
+                            const gcor_presence *presence, int64_t n_sets, gcor_sink **enough);
 gcor_status gcor_agreement_new(gcor_context *context, gcor_sink *to, int in_double, int has_means,
                                const gcor_spreads *spreads, int64_t n_sets, gcor_sink **agreement);
 
