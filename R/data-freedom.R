@@ -134,7 +134,7 @@ calibration_of <- function(design, centred) {
   # `scale`: R; `basis`: orthonormal columns q; M is I - qq', or qq' if `keeps`.
   space <- list(n = n, scale = if (is_kind(design, "precision")) as.numeric(root > 0) else root,
                 basis = cbind(mean, design$basis), keeps = design$keeps)
-  # The engine's weights (pair_observations.c) of squared autocorrelations at lags 1, 2, ...
+  # The engine's weights (series.c) of squared autocorrelations at lags 1, 2, ...
   counts <- space$scale > 0
   lags <- seq_len(length(counts) %/% 4)
   products <- round(lag_sums(counts, counts)[lags + 1L])

@@ -78,7 +78,7 @@ static inline double gcor_kendall_deviation(double n, double quotient, double ot
     return sqrt(4 * quotient * other / (n * (n - 1) * (n - 2)) + 2 / (n * (n - 1)));
 }
 
-/* ---- degrees of freedom of series (pair_observations.c) ------------------------------------------- */
+/* ---- degrees of freedom of series (series.c) ------------------------------------------------------ */
 
 /* Autocorrelations of columns, and the effective number of observations that they imply for a pair. */
 
