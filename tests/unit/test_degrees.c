@@ -1,5 +1,5 @@
-/* Degrees of freedom of pairs: from weights of the pairwise-complete observations, and from a calibration of
- * Bartlett's formula. */
+/* Degrees of freedom of pairs: from weights of the pairwise-complete observations, and from autocorrelations and a
+ * calibration of Bartlett's formula. */
 #include "check.h"
 #include "fixture.h"
 
@@ -94,6 +94,51 @@ static void interpolate(void) {
     CHECK(isnan(count_at(NAN, c)));
 }
 
+/* The autocorrelation at a lag, by sums over all observations that have a neighbour there. */
+static double at_lag(const double *x, int n, int lag) {
+    long double mean = 0, squares = 0, sum = 0;
+    int there = 0, products = 0;
+    for (int t = 0; t < n; t++)
+        if (!isnan(x[t])) there++, mean += x[t];
+    mean /= there;
+    for (int t = 0; t < n; t++)
+        if (!isnan(x[t])) squares += (x[t] - mean) * (x[t] - mean);
+    for (int t = 0; t + lag < n; t++) {
+        if (isnan(x[t]) || isnan(x[t + lag])) continue;
+        sum += (x[t] - mean) * (x[t + lag] - mean);
+        products++;
+    }
+    return products ? (double)(sum / squares * (n - lag) / n * sqrtl((long double)there / products)) : 0;
+}
+
+/* Lengths before and after those at which a longer transform is needed; the last column is constant. */
+static void correlate_with_itself(void) {
+    enum { MAX = 1640 };
+    const int lengths[] = {4, 5, 8, 13, 14, 51, 52, 102, 103, 104, 410, 1000, 1638, 1639, MAX};
+    static double values[4 * MAX];
+    unit_call call;
+    unit_call_begin(&call, 2);
+    unit_seed(12);
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        const int n = lengths[l];
+        for (int k = 0; k < 4 * n; k++) values[k] = (k % n ? 0.9 * values[k - 1] : 0) + unit_uniform();
+        for (int k = n; k < 3 * n; k++) values[k] = 100 + unit_uniform(); /* two columns with gaps */
+        for (int k = n; k < 3 * n; k++)
+            if (k % n > 2 && unit_uniform() < 0.3) values[k] = NAN;
+        for (int k = 3 * n; k < 4 * n; k++) values[k] = 2;
+        gcor_matrix matrix = {.source = gcor_matrix_source(n, 4), .storage = GCOR_DOUBLES, .values = values};
+        const gcor_columns columns = {.source = &matrix.source, .n_obs = n};
+        gcor_autocorrelation *of = gcor_autocorrelation_new(&call.context, &columns, unit_measure("pearson"));
+        unit_about("%d observations", n);
+        if (!CHECK(of != NULL) || !CHECK_INT(of->n_lags, n / 4)) return;
+        for (int j = 0; j < 4; j++)
+            for (int lag = 1; lag <= n / 4; lag++)
+                CHECK_NEAR(of->values[j * of->n_lags + lag - 1], j < 3 ? at_lag(values + j * n, n, lag) : NAN, 1e-13);
+        gcor_autocorrelation_free(of);
+    }
+}
+
 const unit_test degrees_tests[] = {{"pairs have what their observations are worth", weigh_all_and_own},
+                                   {"autocorrelations are those of the definition", correlate_with_itself},
                                    {"counts are interpolated", interpolate},
                                    {NULL, NULL}};
