@@ -1,5 +1,5 @@
-# Residuals of columns, computed in R: for gpuClean(), lags and windows, and for surrogates. The engine computes its own
-# (src/measure/design.c).
+# Residuals of columns, computed in R: for lags, windows and surrogates. The engine computes its own
+# (src/measure/design.c), and those of gpuClean().
 
 # Returns the residuals of a regression on an orthonormal basis; NULL: there is nothing to regress on. `removed`: NULL,
 # or what is subtracted in the place of the basis (protecting_basis()). A second projection makes them orthogonal to the

@@ -62,7 +62,7 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
       if (!is.null(connection)) close(connection)
       discard_partial(partial)
     }, add = TRUE)
-    clean_blocks(run, rows, function(columns, left) writeBin(as.vector(left), connection, endian = "little"))
+    clean_blocks(run, rows, FALSE, function(columns, left) writeBin(as.vector(left), connection, endian = "little"))
     close(connection)
     connection <- NULL
     if (file.size(partial) < 8 * values) fail_file("'file': the disk is full")
@@ -72,7 +72,7 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
     return(invisible(raw_file(file, c(length(rows), ncol(series)), "double", names, 0)))
   }
   cleaned <- NULL
-  clean_blocks(run, rows, function(columns, left) {
+  clean_blocks(run, rows, TRUE, function(columns, left) {
     if (ncol(left) == ncol(series)) {
       cleaned <<- left
     } else {
@@ -92,38 +92,25 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
   cleaned
 }
 
-# Measured: R copies a block this many times while it regresses its columns.
-BLOCK_COPIES <- 16
+# Copies of a block in memory while its residuals are found: what is read, what a reader or as.matrix() makes of it, and
+# the residuals.
+BLOCK_COPIES <- 4
 
-# Max number of values that are regressed at a time. R's copies of few values take less time than those of a block.
-PIECE_VALUES <- 2^19
-
-# Calls put(columns, residuals) for some columns at a time. Data outside memory are read in blocks.
-clean_blocks <- function(run, rows, put) {
+# Calls put(columns, residuals) for some columns at a time. `whole`: TRUE to take an ordinary matrix as one block.
+clean_blocks <- function(run, rows, whole, put) {
   x <- run$x
-  blocks <- block_columns(x)
+  is_plain <- is.matrix(x) && !is.object(x)
+  blocks <- if (whole && is_plain) list(seq_len(ncol(x))) else block_columns(x)
   for (b in seq_along(blocks)) {
     columns <- blocks[[b]]
-    block <- if (is_outside(x)) read_columns(x, columns) else x
-    at <- if (is_outside(x)) seq_along(columns) else columns
-    for (piece in column_ranges(length(columns), nrow(x), PIECE_VALUES)) {
-      is_all <- length(piece) == ncol(block) && is.matrix(block) && !is.object(block)
-      values <- if (is_all) block else dense_columns(block, at[piece])
-      put(columns[piece], clean_columns(values, rows, run$design))
-    }
+    is_all <- is_plain && length(columns) == ncol(x)
+    values <- if (is_all) x else if (is_outside(x)) read_columns(x, columns) else dense_columns(x, columns)
+    put(columns, clean_columns(values, rows, run$design, run$place))
     report_progress(run$place, b / length(blocks))
   }
 }
 
-# Returns the rows' residuals of the columns of an ordinary matrix. A column's sum is finite if all of its values are,
-# unless it overflows.
-clean_columns <- function(x, rows, design) {
-  storage.mode(x) <- "double"
-  absent <- which(!is.finite(colSums(x)))
-  absent <- absent[colSums(!is.finite(x[rows, absent, drop = FALSE])) > 0]
-  if (length(absent)) x[, absent] <- 0
-  left <- residualize_columns(x, design, TRUE)
-  if (length(rows) < nrow(left)) left <- left[rows, , drop = FALSE]
-  if (length(absent)) left[, absent] <- NA
-  left
+# Returns the rows' residuals of the columns of an ordinary matrix.
+clean_columns <- function(x, rows, design, place) {
+  checked(.Call(r_residuals, x, if (length(rows) < nrow(x)) as.integer(rows) - 1L, design, place))
 }

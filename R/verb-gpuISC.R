@@ -103,7 +103,7 @@ gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c
 # ones 0. Few columns begin with a value near their mean.
 cleaned_subject <- function(run, s, columns) {
   own <- dense_columns(run$x$data[[s]], columns)
-  cleaned <- clean_columns(own, seq_len(nrow(own)), run$x$designs[[s]])
+  cleaned <- clean_columns(own, seq_len(nrow(own)), run$x$designs[[s]], run$place)
   some <- which(abs(cleaned[1L, ]) <= 1e-12 * abs(own[1L, ]))
   cleaned[, some] <- without_rounding_errors(cleaned[, some, drop = FALSE], own[, some, drop = FALSE], 1e-14)
   cleaned

@@ -53,17 +53,19 @@ test_that("columns without residuals are zero, and those with missing or infinit
   found <- gpuClean(odd, z)
   expect_identical(unname(found[, c("fixed", "drift")]), matrix(0, 60, 2))
   expect_true(all(is.na(found[, c("gap", "endless")])))
-  expect_equal(found[, 1:7], gpuClean(x, z), tolerance = 1e-14) # a BLAS may sum more columns in another order
+  expect_identical(found[, 1:7], gpuClean(x, z))
+  for (unit in 2^c(-1000, 1000)) expect_identical(gpuClean(x * unit, z), gpuClean(x, z) * unit)
   expect_false(anyNA(gpuClean(odd, z, keep = 2:59)))
   r <- suppressWarnings(as.matrix(gpuCor(odd, covariates = z, precision = "double")))
   expect_equal(suppressWarnings(cor(found))[1:7, ], r[1:7, ], tolerance = 1e-12)
 })
 
 test_that("residuals do not depend on the blocks of columns", {
-  for (name in c("BLOCK_VALUES", "PIECE_VALUES")) {
-    expect_equal(with_values(structure(list(130), names = name), gpuClean(x, z, bandpass = band, tr = 2)),
-                 gpuClean(x, z, bandpass = band, tr = 2), tolerance = 1e-14)
-  }
+  table <- data.frame(x)
+  expect_identical(with_values(list(BLOCK_VALUES = 130), gpuClean(table, z, bandpass = band, tr = 2)),
+                   with_values(list(BLOCK_VALUES = 1e6), gpuClean(table, z, bandpass = band, tr = 2)))
+  expect_identical(gpuClean(x, z, bandpass = band, tr = 2, threads = 2),
+                   gpuClean(x, z, bandpass = band, tr = 2, threads = 1))
 })
 
 test_that("images stay images, and series series", {
@@ -91,7 +93,7 @@ test_that("a file is read in blocks, and one is written", {
   made <- file.path(folder, "made")
   written <- with_values(list(BLOCK_VALUES = 130), gpuClean(source, z, keep = good, file = made))
   expect_s3_class(written, "gpuCorFile")
-  expect_equal(as.matrix(written), gpuClean(x, z, keep = good), tolerance = 1e-14)
+  expect_identical(as.matrix(written), gpuClean(x, z, keep = good))
   expect_error(gpuClean(x, z, file = made), "which exists")
   expect_identical(dir(folder), "made")
   unlink(c(raw, folder), recursive = TRUE)

@@ -143,7 +143,7 @@ test_that("small requests ask for nothing, and what is free is found again", {
 })
 
 test_that("gpuClean() counts what R copies of a block", {
-  x <- few_rows(2e4)
+  x <- few_rows(1e5)
   values <- 8 * length(x)
   clean <- function(...) gpuClean(x, runs = rep(1, nrow(x)), ...)
   of_block <- 8 * gpucor:::BLOCK_COPIES * length(x)
