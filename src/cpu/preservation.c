@@ -14,6 +14,10 @@
  * cache. */
 enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(double), STRIP = 4 * WIDTH };
 
+/* AHEAD: drawn columns are anywhere in memory; the column that many later is prefetched. TOGETHER: columns that are
+ * multiplied at a time. */
+enum { AHEAD = 4, TOGETHER = 8 };
+
 /* A module in a data set. */
 typedef struct {
     int64_t n;
@@ -76,8 +80,12 @@ static workspace workspace_of(const preservation *p, int thread) {
 static void pack_variables(const gcor_preserved_set *set, const int *which, int64_t n, double *panels) {
     for (int64_t v = 0; v < padded(n); v++) {
         const double *column = set->columns + which[gcor_min(v, n - 1)] * set->n_obs;
+        const double *later = set->columns + which[gcor_min(v + AHEAD, n - 1)] * set->n_obs;
         double *out = panels + v / WIDTH * WIDTH * set->n_obs + v % WIDTH;
-        for (int64_t k = 0; k < set->n_obs; k++) out[k * WIDTH] = column[k];
+        for (int64_t k = 0; k < set->n_obs; k++) {
+            if (k % 8 == 0) __builtin_prefetch(later + k);
+            out[k * WIDTH] = column[k];
+        }
     }
 }
 
@@ -87,8 +95,11 @@ static void pack_observations(const gcor_preserved_set *set, const int *which, i
         int64_t some = gcor_min(WIDTH, set->n_obs - first);
         double *out = panels + first * n;
         for (int64_t v = 0; v < n; v++, out += WIDTH) {
-            memset(out, 0, WIDTH * sizeof *out);
-            memcpy(out, set->columns + which[v] * set->n_obs + first, (size_t)some * sizeof *out);
+            const double *values = set->columns + which[v] * set->n_obs + first;
+            if (some == WIDTH)
+                memcpy(out, values, WIDTH * sizeof *out);
+            else
+                for (int64_t k = 0; k < WIDTH; k++) out[k] = k < some ? values[k] : 0;
         }
     }
 }
@@ -122,33 +133,35 @@ GCOR_BODY void add_four(pair_sums *s, const double *r, const float *other) {
     s->aligned += (four)(((four_words)own ^ ((four_words)reference & sign)) & (reference != 0));
 }
 
-GCOR_BODY void add_coefficients(pair_sums *s, const double *r, const float *other, int64_t n) {
+GCOR_BODY void add_coefficients(pair_sums *sums, const double *r, const float *other, int64_t n) {
+    pair_sums s = *sums; /* in registers */
     double last[4] = {0};
     float last_other[4] = {0};
     int64_t k = 0;
-    for (; k + 4 <= n; k += 4) add_four(s, r + k, other + k);
-    if (k == n) return;
-    memcpy(last, r + k, (size_t)(n - k) * sizeof *r);
-    memcpy(last_other, other + k, (size_t)(n - k) * sizeof *other);
-    add_four(s, last, last_other);
+    for (; k + 4 <= n; k += 4) add_four(&s, r + k, other + k);
+    if (k < n) {
+        memcpy(last, r + k, (size_t)(n - k) * sizeof *r);
+        memcpy(last_other, other + k, (size_t)(n - k) * sizeof *other);
+        add_four(&s, last, last_other);
+    }
+    *sums = s;
 }
 
 GCOR_BODY double total(four sum) {
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-/* Sets a = base^power, with few products if the power is an integer; overwrites `base`. */
-GCOR_BODY void raise_all(double *base, double power, int64_t n, double *a) {
+/* Sets a = base^power, with few products if the power is an integer. Both arrays have a multiple of four elements. */
+GCOR_BODY void raise_all(const double *base, double power, int64_t n, double *a) {
     if (!gcor_is_multiplied(power) || power != floor(power)) {
         for (int64_t k = 0; k < n; k++) a[k] = gcor_power(base[k], power);
         return;
     }
-    for (int64_t k = 0; k < n; k++) a[k] = 1;
-    for (int left = (int)power; left > 0; left /= 2) {
-        if (left % 2) {
-            for (int64_t k = 0; k < n; k++) a[k] *= base[k];
-        }
-        for (int64_t k = 0; k < n; k++) base[k] *= base[k];
+    for (int64_t k = 0; k < n; k += 4) {
+        four square = *(const four *)(base + k), result = {1, 1, 1, 1};
+        for (int left = (int)power; left > 0; left /= 2, square *= square)
+            if (left % 2) result *= square;
+        *(four *)(a + k) = result;
     }
 }
 
@@ -164,27 +177,37 @@ GCOR_BODY void find_adjacencies(const preservation *p, const gcor_preserved_set 
         return;
     }
     double base[STRIP];
-    for (int64_t k = 0; k < n; k++) base[k] = gcor_base(p->job->similarity, r[k]);
+    switch (p->job->similarity) { /* outside of loops, which are vectorized then */
+    case GCOR_UNSIGNED:
+        for (int64_t k = 0; k < n; k++) base[k] = gcor_base(GCOR_UNSIGNED, r[k]);
+        break;
+    case GCOR_SIGNED:
+        for (int64_t k = 0; k < n; k++) base[k] = gcor_base(GCOR_SIGNED, r[k]);
+        break;
+    case GCOR_HYBRID:
+        for (int64_t k = 0; k < n; k++) base[k] = gcor_base(GCOR_HYBRID, r[k]);
+    }
+    for (int64_t k = n; k % 4 > 0; k++) base[k] = 0;
     raise_all(base, p->job->power, n, a);
 }
 
 /* Adds the adjacencies of member i with members j .. j + n - 1. */
 GCOR_BODY void add_adjacencies(profile *own, int64_t i, int64_t j, int64_t n, const double *a) {
     four degree = {0}, squares = {0};
-    double last_degree = 0, last_squares = 0;
+    double last_degree = 0, last_squares = 0, *to_degree = own->degree + j, *to_squares = own->squares + j;
     int64_t k = 0;
     for (; k + 4 <= n; k += 4) {
         const four one = *(const four *)(a + k), square = one * one;
         degree += one;
         squares += square;
-        *(four *)(own->degree + j + k) += one;
-        *(four *)(own->squares + j + k) += square;
+        *(four *)(to_degree + k) += one;
+        *(four *)(to_squares + k) += square;
     }
     for (; k < n; k++) {
         last_degree += a[k];
         last_squares += a[k] * a[k];
-        own->degree[j + k] += a[k];
-        own->squares[j + k] += a[k] * a[k];
+        to_degree[k] += a[k];
+        to_squares[k] += a[k] * a[k];
     }
     own->degree[i] += total(degree) + last_degree;
     own->squares[i] += total(squares) + last_squares;
@@ -209,7 +232,9 @@ GCOR_BODY void add_pairs_body(pair_pass *q, int64_t i, int64_t j, int64_t n, dou
     add_adjacencies(q->own, i, j, n, a);
     if (!q->reference)
         for (int64_t k = 0; k < n; k++) r[k] = q->own->r[at + k] = (float)r[k];
-    add_coefficients(&q->sums, r, (q->reference ? q->reference : q->own)->r + at, n);
+    const float *other = (q->reference ? q->reference : q->own)->r + at;
+    for (int64_t k = 0; k < n; k += 16) __builtin_prefetch(other + CPU_KERNEL_ROWS * q->own->n + k);
+    add_coefficients(&q->sums, r, other, n);
 }
 
 GCOR_WIDE(add_pairs, (pair_pass * q, int64_t i, int64_t j, int64_t n, double *r), (q, i, j, n, r))
@@ -251,6 +276,18 @@ static void find_gram(const preservation *p, const double *panels, int64_t n, in
         }
 }
 
+/* Sets products[v] to that of a vector and variable which[v], for up to TOGETHER variables, whose sums are independent.
+ */
+static void multiply_columns(const gcor_preserved_set *set, const int *which, int64_t n, const double *vector,
+                             double *products) {
+    const double *column[TOGETHER];
+    double sum[TOGETHER] = {0};
+    for (int64_t v = 0; v < TOGETHER; v++) column[v] = set->columns + which[gcor_min(v, n - 1)] * set->n_obs;
+    for (int64_t k = 0; k < set->n_obs; k++)
+        for (int64_t v = 0; v < TOGETHER; v++) sum[v] += vector[k] * column[v][k];
+    memcpy(products, sum, (size_t)n * sizeof *sum);
+}
+
 /* The component is a leading eigenvector of the products of observations, and the contributions are a multiple of that
  * of the products of variables: the smaller matrix is used. */
 static void find_contributions(const preservation *p, const gcor_preserved_set *set, const int *which, workspace *w) {
@@ -264,11 +301,8 @@ static void find_contributions(const preservation *p, const gcor_preserved_set *
         pack_observations(set, which, n, w->panels);
         find_gram(p, w->panels, n_obs, n, padded(n_obs), w);
         gcor_leading_dense(p->context, w->gram, n_obs, padded(n_obs), w->vector, w->basis);
-        for (int64_t v = 0; v < n; v++) {
-            const double *column = set->columns + which[v] * n_obs;
-            contribution[v] = 0;
-            for (int64_t k = 0; k < n_obs; k++) contribution[v] += w->vector[k] * column[k];
-        }
+        for (int64_t v = 0; v < n; v += TOGETHER)
+            multiply_columns(set, which + v, gcor_min(TOGETHER, n - v), w->vector, contribution + v);
     }
     for (int64_t v = 0; v < n; v++) sum += contribution[v];
     for (int64_t v = 0; v < n && sum < 0; v++) contribution[v] = -contribution[v];
@@ -350,16 +384,18 @@ static void describe_reference(void *argument, int thread, int64_t module) {
     *reference = w.own;
 }
 
+/* Draws of a module follow each other, so that its reference's coefficients stay in the cache. */
 static void describe_draw(void *argument, int thread, int64_t k) {
     const preservation *p = argument;
     const gcor_preservation *job = p->job;
-    int64_t module = k % job->n_module, draw = k / job->n_module, n = size_of(job, module);
+    int64_t module = k / job->n_draw, draw = k % job->n_draw, n = size_of(job, module);
     workspace w = workspace_of(p, thread);
     if (gcor_stop(p->context)) return;
     describe(p, &job->test, job->drawn + draw * job->start[job->n_module] + job->start[module], n,
              p->references + module, &w);
     find_ratios(&w.own);
-    set_statistics(p->references + module, &w.own, job->statistics + k * GCOR_N_PRESERVATIONS);
+    set_statistics(p->references + module, &w.own,
+                   job->statistics + (draw * job->n_module + module) * GCOR_N_PRESERVATIONS);
     __atomic_fetch_add(&p->context->monitor->pairs_done, gcor_triangular(n - 1), __ATOMIC_RELAXED);
 }
 

@@ -316,7 +316,7 @@ mutants <- list(
   mutant("signs of the reference", "add_four", "^ ((four_words)reference & sign)",
          "^ ((four_words)own & sign)",
          "preservation"),
-  mutant("last pairs of a row", "add_coefficients", "add_four(s, last, last_other);", "(void)last_other;",
+  mutant("last pairs of a row", "add_coefficients", "add_four(&s, last, last_other);", "(void)last_other;",
          "preservation"),
   mutant("genes of a draw", "describe_draw", "draw * job->start[job->n_module] +", "0 * draw +",
          "preservation"),
