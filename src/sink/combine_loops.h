@@ -33,8 +33,8 @@ typedef struct gcor_combine_loops {
     /* Divide sums by their total and turn them into coefficients, in place. */
     void (*divide)(double *sum, double total, int64_t n);
     void (*end_fisher)(double *sum, int64_t n);
-    /* Approximate versions for floats; NaN stays. add_approx_fisher() adds nothing for values beyond max,
-     * GCOR_APPROX_LOW or GCOR_APPROX_MAX; returns 1 if there is one, else 0. */
+    /* Approximate versions for floats; NaN stays. add_approx_fisher() adds nothing for values beyond max, from
+     * GCOR_APPROX_LOW to GCOR_APPROX_MAX; returns 1 if there is one, else 0. */
     void (*add_approx_mean)(float *sum, const float *value, float w, int64_t n);
     int (*add_approx_fisher)(float *sum, const float *value, float w, float max, int64_t n);
     void (*add_approx_min)(float *sum, const float *value, int64_t n);
@@ -57,9 +57,10 @@ enum { GCOR_SUM_BLOCK = 128 };
 /* Approximate values that are checked together. */
 enum { GCOR_APPROX_SOME = 64 };
 
-/* Max magnitudes for the polynomials that approximate artanh, and their max error. */
+/* Max magnitudes for the polynomials that approximate artanh, and of a value that is moved there; their max error. */
 #define GCOR_APPROX_LOW 0.6
-#define GCOR_APPROX_MAX 0.9
+#define GCOR_APPROX_HIGH 0.9
+#define GCOR_APPROX_MAX 0.9997
 #define GCOR_APPROX_ERROR 1.5e-4
 
 /* Returns the loops for gcor_isa(). Any thread. */

@@ -10,7 +10,7 @@ INLINE float multiply_add(float a, float b, float c) {
     return IS_FUSED ? __builtin_fmaf(a, b, c) : a * b + c;
 }
 
-/* An odd polynomial with an error of at most 1.4e-4 up to GCOR_APPROX_MAX. */
+/* An odd polynomial with an error of at most 1.4e-4 up to GCOR_APPROX_HIGH. */
 INLINE float approx_artanh(float r) {
     const float t = r * r;
     float sum = 6.48284696f;
@@ -21,6 +21,15 @@ INLINE float approx_artanh(float r) {
     sum = multiply_add(sum, t, 0.248149894f);
     sum = multiply_add(sum, t, 1.00213188f);
     return sum * r;
+}
+
+/* The same up to GCOR_APPROX_MAX; 0 beyond max. artanh(r) = artanh(moved) + artanh((r - moved) / (1 - moved r)). */
+INLINE float approx_high_artanh(float r, float max) {
+    const float size = fabsf(r), moved = 0.994475126f; /* about artanh(r) = 2 artanh(GCOR_APPROX_HIGH) */
+    const float rest = (size - moved) / ((1 - size) + size * (1 - moved));
+    const int is_high = size > (float)GCOR_APPROX_HIGH;
+    const float z = approx_artanh(is_high ? rest : size) + (is_high ? 2.9444379f : 0);
+    return size > max ? 0 : r < 0 ? -z : z;
 }
 
 /* A rational function with an error of about 1e-7. */
@@ -184,26 +193,28 @@ INLINE void add_low(float *sum, const float *value, float w, int64_t n) {
     }
 }
 
-/* has_beyond: non-zero to skip values beyond max. */
+/* has_beyond: non-zero if values may be beyond max or GCOR_APPROX_HIGH. */
 INLINE void add_high(float *sum, const float *value, float w, int64_t n, float max, int has_beyond) {
     for (int64_t k = 0; k < n; k++) {
-        const float r = has_beyond && fabsf(value[k]) > max ? 0 : value[k];
-        sum[k] = multiply_add(w, approx_artanh(r), sum[k]);
+        const float r = value[k];
+        const float z = has_beyond ? approx_high_artanh(r, max) : approx_artanh(r);
+        sum[k] = multiply_add(w, z, sum[k]);
     }
 }
 
 /* Most correlations are weak: blocks of values up to GCOR_APPROX_LOW use fewer terms. */
 static int add_approx_fisher(float *sum, const float *value, float w, float max, int64_t n) {
+    const float high = (float)GCOR_APPROX_HIGH;
     int64_t k = 0;
     int beyond = 0;
     for (; k + GCOR_APPROX_SOME <= n; k += GCOR_APPROX_SOME) {
         if (!are_beyond(value + k, (float)GCOR_APPROX_LOW, GCOR_APPROX_SOME)) {
             add_low(sum + k, value + k, w, GCOR_APPROX_SOME);
-        } else if (!are_beyond(value + k, max, GCOR_APPROX_SOME)) {
+        } else if (!are_beyond(value + k, max < high ? max : high, GCOR_APPROX_SOME)) {
             add_high(sum + k, value + k, w, GCOR_APPROX_SOME, max, 0);
         } else {
             add_high(sum + k, value + k, w, GCOR_APPROX_SOME, max, 1);
-            beyond = 1;
+            beyond |= are_beyond(value + k, max, GCOR_APPROX_SOME);
         }
     }
     add_high(sum + k, value + k, w, n - k, max, 1);

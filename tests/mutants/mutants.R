@@ -240,6 +240,7 @@ mutants <- list(
          "pairs"),
   mutant("Welch's degrees", "subtract_group", "second * second / second_df)", "second * second / first_df)",
          "effects"),
+  mutant("z of large coefficients", "approx_high_artanh", "is_high ? rest : size", "size", "compare"),
   mutant("labels' t", "welch", "b = 1 / n_second;", "b = 1 / n_first;", "effects|compare"),
   r_mutant("residuals beyond the bound", left - pmax(pmin(left, bound), -bound), 0 * left, "test|compare"),
   mutant("terms of permuted residuals", "linear_t", "rest[k] -= sum[k] * sum[k];", "rest[k] += 0;",

@@ -153,6 +153,22 @@ for (backend in backends()) {
     }
   })
 
+  # From 0.6 to 0.999: approximate values are larger than the range of the polynomials for their Fisher z.
+  test_that(paste(backend, "finds the largest differences of columns that share a factor"), {
+    set.seed(25)
+    sd <- rep_len(c(0.03, 0.1, 0.3, 0.8), 90)
+    groups <- lapply(c(30, 45), function(n) rnorm(n) + t(sd * matrix(rnorm(n * 90), 90)))
+    set.seed(26)
+    found <- suppressWarnings(gpuCorCompare(groups[[1]], groups[[2]], threshold = 3, n_perm = 6, backend = backend))
+    set.seed(26)
+    pool <- do.call(rbind, lapply(groups, robust_scale))
+    truth <- vapply(1:6, FUN.VALUE = 0, function(b) {
+      order <- sample.int(75)
+      max(abs(reference_difference(list(pool[order[1:30], ]), list(pool[order[31:75], ]), "pearson")$difference))
+    })
+    expect_equal(found@maxima, tanh(truth), tolerance = 1e-5)
+  })
+
   test_that(paste(backend, "finds the CPU's maxima of permuted observations, wherever they are computed"), {
     set.seed(18)
     x <- differing(30, 150)[[1]]

@@ -55,10 +55,11 @@ static void with_each_set(void (*check)(const gcor_combine_loops *)) {
 }
 
 static void check_all_sums(const gcor_combine_loops *loops) {
-    const double max[] = {0.01, 0.3, 0.5999999, 0.6, 0.6000001, 0.75, 0.8999999, 0.9, 0.9000001, 1};
+    const double max[] = {0.01, 0.3,       0.5999999, 0.6,  0.6000001, 0.75,   0.8999999,
+                          0.9,  0.9000001, 0.95,      0.99, 0.999,     0.9997, 1};
     const float weights[] = {1, 0.25f, -2};
     unit_seed(7);
-    for (int m = 0; m < 10; m++)
+    for (size_t m = 0; m < sizeof max / sizeof *max; m++)
         for (int w = 0; w < 3; w++) check_sums(loops, max[m], weights[w]);
 }
 

@@ -7,9 +7,14 @@
 
 #include <string.h>
 
-/* Returns the max magnitude of an approximate value; artanh magnifies the errors of larger ones. */
+static const double SINGLE = 4e-7;    /* added to the error of a value, for rounding it */
+static const double MAX_ERROR = 1e-3; /* of artanh, apart from GCOR_APPROX_ERROR */
+
+/* Returns the max magnitude of an approximate value, as artanh magnifies the errors of larger ones. Up to there it
+ * magnifies them to MAX_ERROR, or by a factor below 6. */
 static float max_value(double error) {
-    return (float)(error > 1e-3 ? GCOR_APPROX_LOW : GCOR_APPROX_MAX);
+    if (error > MAX_ERROR) return (float)GCOR_APPROX_LOW;
+    return (float)fmin(fmax(sqrt(1 - error / MAX_ERROR) - error, GCOR_APPROX_HIGH), GCOR_APPROX_MAX);
 }
 
 /* Adds values beyond max_value() from the coefficients that exact() uses. */
@@ -45,22 +50,22 @@ void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segme
     __atomic_store_n(&c->cols[subject], (const gcor_operand *)segment->cols, __ATOMIC_RELAXED);
 }
 
-/* Returns the max slope of artanh up to `error` above max_value(). */
+/* Returns the max slope of artanh between values with such an error and the exact ones. */
 static double slope(double error) {
-    const double r = max_value(error) + error;
+    const double r = max_value(error) + error + SINGLE;
     return r < 1 ? 1 / (1 - r * r) : INFINITY;
 }
 
 /* Returns a bound of the difference between an approximate and an exact combined coefficient. */
 static double approx_error(const gcor_combine *c) {
     const gcor_combination *rule = c->rule;
-    double error = 0, single = 4e-7;
+    double error = 0;
     for (int64_t s = 0; s < rule->n; s++) {
-        double w = fabs(rule->subjects[s].weight / rule->total), own = c->errors[s] + single;
+        double w = fabs(rule->subjects[s].weight / rule->total), own = c->errors[s] + SINGLE;
         if (rule->how == GCOR_MIN)
             error = own > error ? own : error;
         else if (rule->how == GCOR_FISHER)
-            error += w * (slope(own) * own + GCOR_APPROX_ERROR) + 0x1p-24 * 20;
+            error += w * (slope(c->errors[s]) * own + GCOR_APPROX_ERROR) + 0x1p-24 * 20;
         else
             error += w * own + 0x1p-24 * 2;
     }
