@@ -6,6 +6,7 @@
 
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
+#include "../sink/groups/combine.h"
 
 #include <math.h>
 #include <string.h>
@@ -166,12 +167,31 @@ static double bytes_error(const cpu_operand *rows, const cpu_operand *cols) {
     return (lost * y + (x + lost) * other_lost) * (1 + 1e-4) + error_bound(1, rows->head.n_obs);
 }
 
+/* True if few coefficients of a sample of pairs are so large that their Fisher z take exact ones (combine_approx.c). */
+static int are_mostly_small(const cpu_operand *rows, const cpu_operand *cols) {
+    enum { ROWS = 8, COLS = 32 };
+    const int64_t n_row = rows->head.n_var, n_col = cols->head.n_var;
+    int large = 0;
+    for (int64_t row = 0; row < n_row; row += (n_row + ROWS - 1) / ROWS) {
+        int32_t which[COLS];
+        double r[COLS];
+        for (int k = 0; k < COLS; k++) which[k] = (int32_t)((row + 1 + k * n_col / COLS) % n_col);
+        rows->kernels->slice_dots(rows->columns + row * rows->stride, cols->columns, cols->stride, which, COLS,
+                                  rows->head.n_obs, r);
+        for (int k = 0; k < COLS; k++)
+            large += fabs(r[k] * rows->inverse[row] * cols->inverse[which[k]]) > GCOR_APPROX_LOW;
+    }
+    return large < 2;
+}
+
 /* True if products of bytes cost less than of floats, with more pairs to refine. On two processors that is where the
  * min coefficient exceeds the error by 1.5 standard errors of unrelated columns. A maximum grows, and soon rules out
- * most pairs. */
+ * most pairs, but not large coefficients whose Fisher z are combined. */
 static int do_bytes_pay(const gcor_sink *sink, const cpu_operand *rows, const cpu_operand *cols) {
     const double error = bytes_error(rows, cols), size = rows->max_length * cols->max_length;
     if (!sink->approximate || !sink->coarse || error > GCOR_COARSE_ERROR) return 0;
+    if (sink->type->role == GCOR_COMBINE && ((const gcor_combine *)sink)->rule->how == GCOR_FISHER)
+        return are_mostly_small(rows, cols);
     if (!sink->type->min || sink->type->role == GCOR_MAXIMUM) return 1;
     return sink->type->min(sink) > error + 1.5 * size / sqrt((double)rows->head.n_obs);
 }
