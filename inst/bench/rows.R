@@ -24,6 +24,17 @@ mixture <- function(n_obs, n_var) {
   set.seed(1)
   matrix(rnorm(n_obs * 20), n_obs) %*% matrix(rnorm(20 * n_var, sd = 0.3), 20) + rnorm(n_obs * n_var)
 }
+# Strong correlations: all columns share three factors.
+three_factors <- function(n_obs, n_var) {
+  set.seed(1)
+  matrix(rnorm(n_obs * 3), n_obs) %*% matrix(rnorm(3 * n_var), 3) + rnorm(n_obs * n_var, sd = 0.5)
+}
+# Ranks of genes in up to 128 patients.
+gene_ranks <- function(n_obs, n_var) {
+  found <- new.env()
+  utils::data("ALL", package = "ALL", envir = found)
+  apply(t(Biobase::exprs(found$ALL))[seq_len(n_obs), seq_len(n_var)], 2, rank)
+}
 missing_of <- function(fraction) {
   function(n_obs, n_var) {
     x <- mixture(n_obs, n_var)
@@ -255,3 +266,10 @@ ROWS <- list(
   "as a data frame" = row(of_modular(function(x) gpuCorNetwork(x, density = 0.1)), c(60, 3000), c(60, 10000),
                           function(x) as.data.frame(x))
 )
+
+# Permutation tests skip pairs by bounds, which rule out fewer pairs of other columns: rows for these.
+TWINS <- list(correlated = list(data = three_factors), tied = list(data = rounded),
+              ranks = list(data = gene_ranks, needs = c("ALL", "Biobase")))
+for (name in c("maxT", "compare", "gpuCorPerm")) for (twin in names(TWINS)) {
+  ROWS[[paste0(name, ", ", twin)]] <- utils::modifyList(ROWS[[name]], TWINS[[twin]])
+}
