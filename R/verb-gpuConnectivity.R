@@ -204,7 +204,7 @@ even_steps <- function(steps) {
 # ---- eigenvectors
 
 # Eigenvector centrality: the leading eigenvector of a nonnegative matrix, which is only multiplied by vectors. For all
-# pairs the matrix is r + 1, whose product has a closed form (src/stats/centrality.h); for a network it has the edges'
+# pairs the matrix is r + 1, which is a product of columns (src/stats/centrality.c); for a network it has the edges'
 # weights.
 
 # Warns if the iteration has not converged; `found`: list(eigenvector, error).

@@ -12,33 +12,32 @@
 #include <math.h>
 #include <string.h>
 
-/* The iteration starts from equal centralities: components of a network that have the same eigenvalue keep their
- * proportions. */
-gcor_status gcor_centrality(gcor_context *context, int64_t n, gcor_times *times, const void *matrix, double *vector,
-                            double *error) {
+/* Replaces vector[n], n > 0, by the leading eigenvector, of any length and sign; *error is relative to *value. */
+static gcor_status iterate(gcor_context *context, int64_t n, gcor_times *times, const void *matrix, double *vector,
+                           double *value, double *error) {
     const gcor_symmetric a = {n, times, matrix, context->threads, .tolerance = 1e-12, .check_every = 1};
     int64_t length = gcor_leading_scratch(n);
-    double value = 0, sum = 0, max = 0;
-    *error = 0;
-    if (n == 0) return GCOR_OK;
     double *scratch = gcor_alloc(context, length, sizeof *scratch, "the iteration for an eigenvector");
     if (!scratch) return GCOR_NO_MEMORY;
     gcor_huge_pages(scratch, (size_t)length * sizeof *scratch);
-    for (int64_t j = 0; j < n; j++) vector[j] = 1;
-    gcor_status status = gcor_leading(context, &a, vector, scratch, &value, error);
+    gcor_status status = gcor_leading(context, &a, vector, scratch, value, error);
     gcor_free(scratch);
-    if (status) return status;
+    *error = *value > 0 ? *error / *value : 0;
+    return status;
+}
+
+/* Scales an eigenvector so that its largest element is 1; with the eigenvalue 0 to zeros. */
+static void scale(double *vector, int64_t n, double value) {
+    double sum = 0, max = 0;
     for (int64_t j = 0; j < n; j++) {
         sum += vector[j];
         max = fmax(max, fabs(vector[j]));
     }
-    double scale = value > 0 ? copysign(1 / max, sum) : 0;
+    double factor = value > 0 ? copysign(1 / max, sum) : 0;
     for (int64_t j = 0; j < n; j++) {
-        double own = vector[j] * scale;
+        double own = vector[j] * factor;
         vector[j] = own > 1e-14 ? own : 0; /* rounding errors of 0, as in other components of a network */
     }
-    *error = value > 0 ? *error / value : 0;
-    return GCOR_OK;
 }
 
 /* ---- networks --------------------------------------------------------------------------------------------------- */
@@ -113,28 +112,40 @@ static void times(const void *matrix, int threads, const double *v, double *out)
     gcor_for_blocks(threads, p.network->n, BLOCK, add_block, &p);
 }
 
+/* The iteration starts from equal centralities: components of a network that have the same eigenvalue keep their
+ * proportions. */
 gcor_status gcor_network_centrality(gcor_context *context, const gcor_upper *network, double *vector, double *error) {
+    const int64_t n = network->n;
+    double value = 0;
+    *error = 0;
+    if (n == 0) return GCOR_OK;
     product p = divide(network);
-    p.elements = gcor_alloc(context, p.parts * network->n, sizeof *p.elements, "sums over a network's edges");
+    p.elements = gcor_alloc(context, p.parts * n, sizeof *p.elements, "sums over a network's edges");
     if (!p.elements) return GCOR_NO_MEMORY;
-    gcor_huge_pages(p.elements, (size_t)(p.parts * network->n) * sizeof *p.elements);
-    gcor_status status = gcor_centrality(context, network->n, times, &p, vector, error);
+    gcor_huge_pages(p.elements, (size_t)(p.parts * n) * sizeof *p.elements);
+    for (int64_t j = 0; j < n; j++) vector[j] = 1;
+    gcor_status status = iterate(context, n, times, &p, vector, &value, error);
     gcor_free(p.elements);
+    if (!status) scale(vector, n, value);
     return status;
 }
 
 /* ---- all pairs -------------------------------------------------------------------------------------------------- */
 
-enum { COLUMNS = 1024 }; /* variables per block; each block sums its own part of X v */
+/* Y has the columns X of unit length above a row of ones, so that the matrix r + 1 is Y'Y. Its leading eigenvector is
+ * Y'u, where u is that of YY', with a relative error that is not larger. u has as many elements as observations and one
+ * more, and a step of its iteration reads the columns once. */
+
+enum { COLUMNS = 1024 }; /* variables per block; each block sums its own part of YY'u */
 
 typedef struct {
     const gcor_backend *backend;
     const gcor_operand *columns;
-    double *parts;  /* n_obs + 1 sums of each block, and those of all blocks */
+    double *u;      /* n_obs + 1 elements */
+    double *parts;  /* n_obs + 1 sums of each block */
     double *column; /* n_obs of each thread */
     int64_t stride; /* between parts and between columns, a multiple of 64 bytes */
-    const double *v;
-    double *result;
+    double *vector; /* Y'u; 0 for variables without coefficients */
 } gram;
 
 /* 1 / length of a variable's column; 0 without coefficients. */
@@ -152,49 +163,33 @@ GCOR_BODY double dot(const double *x, const double *y, int64_t n) {
     return gcor_fold_lanes(lane);
 }
 
-/* Computes a block's part of X v, followed by its part of the sum of v. */
-GCOR_BODY void sum_block_body(void *argument, int thread, int64_t from, int64_t end) {
+GCOR_BODY void multiply_block_body(void *argument, int thread, int64_t from, int64_t end) {
     const gram *g = argument;
     const gcor_operand *o = g->columns;
     int64_t n = o->n_obs;
     double *part = g->parts + from / COLUMNS * g->stride, *column = g->column + thread * g->stride;
     memset(part, 0, (size_t)(n + 1) * sizeof *part);
     for (int64_t j = from; j < end; j++) {
-        double factor = g->v[j] * inverse_of(o, j);
+        g->vector[j] = 0;
         if (!(o->norm[j] > 0)) continue;
         g->backend->column(o, j, column);
+        double inverse = inverse_of(o, j), own = inverse * dot(column, g->u, n) + g->u[n], factor = inverse * own;
         for (int64_t k = 0; k < n; k++) part[k] += factor * column[k];
-        part[n] += g->v[j];
-    }
-}
-GCOR_WIDE(sum_block, (void *argument, int thread, int64_t from, int64_t end), (argument, thread, from, end))
-
-/* Computes a block's part of the result of X'X v. */
-GCOR_BODY void multiply_block_body(void *argument, int thread, int64_t from, int64_t end) {
-    const gram *g = argument;
-    const gcor_operand *o = g->columns;
-    const double *sums = g->parts + gcor_blocks(o->n_var, COLUMNS) * g->stride;
-    double *column = g->column + thread * g->stride;
-    for (int64_t j = from; j < end; j++) {
-        g->result[j] = 0;
-        if (!(o->norm[j] > 0)) continue;
-        g->backend->column(o, j, column);
-        g->result[j] = inverse_of(o, j) * dot(column, sums, o->n_obs) + sums[o->n_obs];
+        part[n] += own;
+        g->vector[j] = own;
     }
 }
 GCOR_WIDE(multiply_block, (void *argument, int thread, int64_t from, int64_t end), (argument, thread, from, end))
 
-static void times_gram(const void *matrix, int threads, const double *v, double *result) {
+/* Sets the result to YY'u, and the matrix's vector to Y'u. */
+static void times_gram(const void *matrix, int threads, const double *u, double *result) {
     gram g = *(const gram *)matrix;
     int64_t n = g.columns->n_obs, blocks = gcor_blocks(g.columns->n_var, COLUMNS);
-    double *sums = g.parts + blocks * g.stride;
-    g.v = v;
-    g.result = result;
-    gcor_for_blocks(threads, g.columns->n_var, COLUMNS, sum_block, &g);
-    memset(sums, 0, (size_t)(n + 1) * sizeof *sums);
-    for (int64_t b = 0; b < blocks; b++)
-        for (int64_t k = 0; k <= n; k++) sums[k] += g.parts[b * g.stride + k];
+    memcpy(g.u, u, (size_t)(n + 1) * sizeof *u);
     gcor_for_blocks(threads, g.columns->n_var, COLUMNS, multiply_block, &g);
+    memset(result, 0, (size_t)(n + 1) * sizeof *result);
+    for (int64_t b = 0; b < blocks; b++)
+        for (int64_t k = 0; k <= n; k++) result[k] += g.parts[b * g.stride + k];
 }
 
 /* Decides the kind of the columns, which must be such that coefficients are products of them. */
@@ -209,15 +204,25 @@ static gcor_status kind_of(gcor_context *context, const gcor_job *job, const gco
                      job->measure->name, common ? ", each pair of which has observations of its own," : "");
 }
 
-static gcor_status iterate(gcor_context *context, const gcor_backend *backend, const gcor_operand *o, double *vector,
-                           double *error) {
-    int64_t parts = gcor_blocks(o->n_var, COLUMNS) + 1;
-    gram g = {.backend = backend, .columns = o, .stride = gcor_blocks(o->n_obs + 1, 8) * 8};
-    g.parts = gcor_alloc(context, (parts + context->threads) * g.stride, sizeof *g.parts, "sums over columns");
-    if (!g.parts) return GCOR_NO_MEMORY;
-    g.column = g.parts + parts * g.stride;
-    gcor_status status = gcor_centrality(context, o->n_var, times_gram, &g, vector, error);
-    gcor_free(g.parts);
+/* The iteration starts from the u of equal centralities. */
+static gcor_status iterate_columns(gcor_context *context, const gcor_backend *backend, const gcor_operand *o,
+                                   double *vector, double *error) {
+    int64_t n = o->n_obs + 1, blocks = gcor_blocks(o->n_var, COLUMNS);
+    gram g = {.backend = backend, .columns = o, .stride = gcor_blocks(n, 8) * 8, .vector = vector};
+    double value = 0;
+    g.u = gcor_alloc(context, (3 + blocks + context->threads) * g.stride, sizeof *g.u, "sums over columns");
+    if (!g.u) return GCOR_NO_MEMORY;
+    double *leading = g.u + g.stride, *ignored = leading + g.stride;
+    g.parts = ignored + g.stride;
+    g.column = g.parts + blocks * g.stride;
+    memset(leading, 0, (size_t)n * sizeof *leading);
+    leading[n - 1] = 1;
+    gcor_status status = iterate(context, n, times_gram, &g, leading, &value, error);
+    if (!status) {
+        times_gram(&g, context->threads, leading, ignored);
+        scale(vector, o->n_var, value);
+    }
+    gcor_free(g.u);
     for (int64_t j = 0; j < o->n_var; j++)
         if (!(o->norm[j] > 0)) vector[j] = NAN;
     return status;
@@ -233,7 +238,7 @@ static gcor_status prepare_and_iterate(gcor_context *context, const gcor_backend
         status = backend->prepare(state, columns, job->measure, kind, 0, job->x->n_var, &operand);
         if (!status) {
             memcpy(job->x_flags, operand->flags, (size_t)job->x->n_var);
-            status = iterate(context, backend, operand, vector, error);
+            status = iterate_columns(context, backend, operand, vector, error);
             backend->release(state, operand);
         }
         backend->end(state);

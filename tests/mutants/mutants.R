@@ -35,6 +35,9 @@ mutants <- list(
   mutant("ranks in one order", "gcor_interval_of", "fmax(-limit, fmin(limit, r))", "r", "interval"),
   mutant("few ranks", "gcor_interval_of", "n < MIN_RANKS", "n < 4", "interval"),
   mutant("strong tau", "variance_of_z", "1 + 8 * r * r / df", "1", "interval"),
+  # ---- eigenvectors
+  mutant("equal components of all pairs", "iterate_columns", "leading[n - 1] = 1;", "leading[0] = leading[n - 1] = 1;",
+         "maps"),
   # ---- ties and exact p values
   mutant("tie cubes", "gcor_add_ties", "sums->cubes += t * (t - 1) * (t + 1);", "sums->cubes += t * t * t;",
          "test"),

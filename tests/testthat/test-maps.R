@@ -176,6 +176,29 @@ test_that("eigenvector centrality of all pairs is igraph's", {
   expect_nothing_left()
 })
 
+test_that("eigenvector centrality of all pairs is the leading eigenvector of r + 1", {
+  map <- function(x, ...) quiet_maps(x, maps = "eigenvector", precision = "double", ...)$eigenvector
+  opposite <- normal(30, 1) %*% t(rep(c(1, -1), each = 4)) # r + 1 has two components
+  data <- list(more_observations = groups(300, 7), few_observations = groups(4, 60), many = groups(20, 2500),
+               constants = with_constants(groups(12, 41)), missing = with_missing(normal(30, 41), 0.02),
+               small_gap = opposite + 1e-3 * normal(30, 8), pair = normal(9, 2), one = normal(9, 1))
+  for (name in names(data)) {
+    x <- data[[name]]
+    known <- unname(apply(x, 2, stats::sd) > 0) %in% TRUE
+    e <- eigen(stats::cor(x[, known, drop = FALSE]) + 1, symmetric = TRUE)
+    gap <- if (name == "one") 1 else 1 - e$values[2L] / e$values[1L]
+    if (name == "small_gap") expect_lt(gap, 1e-4)
+    first <- e$vectors[, 1L] / e$vectors[which.max(abs(e$vectors[, 1L])), 1L]
+    found <- map(x)
+    expect_identical(is.na(found), !known, label = name)
+    expect_lt(max(abs(found[known] - first)), 2e-12 / gap, label = name)
+    expect_identical(map(x, threads = 1), found)
+    expect_lt(max(abs(map(x[, rev(seq_along(found)), drop = FALSE]) - rev(found)), na.rm = TRUE), 4e-12 / gap)
+  }
+  expect_equal(map(opposite), rep(1, 8), tolerance = 1e-12) # the components have equal eigenvalues
+  expect_identical(map(matrix(1, 5, 3)), rep(NA_real_, 3))
+})
+
 for (backend in backends()) {
   test_that(paste(backend, "has the eigenvector centrality of networks as igraph has it"), {
     skip_if_not_installed("igraph")
