@@ -47,7 +47,8 @@ void gcor_bins_move(gcor_bins *bins, gcor_bins *from) {
 }
 
 /* Finds the bins of a run of values, which is vectorized, then counts them. doubles or floats is NULL. The comparisons
- * make gcor_bin()'s integers, or -1; values below `min` in size are counted as 0. */
+ * make gcor_bin()'s integers, or -1; values below `min` in size are counted as 0, and the others gathered: they are
+ * mostly few. */
 GCOR_BODY void count_body(int64_t *counts, const double *doubles, const float *floats, int64_t n, double min,
                           double max) {
     enum { RUN = 64 };
@@ -62,18 +63,30 @@ GCOR_BODY void count_body(int64_t *counts, const double *doubles, const float *f
             for (int l = 0; l < run; l++) weak += fabs(doubles[k + l]) < single ? 1 : 0;
         counts[GCOR_BINS / 2] += weak;
         if (weak == run) continue;
-        if (floats)
+        int strong = weak > 0 ? 0 : run;
+        if (floats && strong > 0)
             for (int l = 0; l < run; l++) value[l] = floats[k + l];
-        else
+        else if (strong > 0)
             memcpy(value, doubles + k, (size_t)run * sizeof *value);
-        for (int l = run; l < RUN; l++) value[l] = GCOR_NO_VALUE;
-        for (int l = 0; l < RUN; l++) {
+        else if (floats)
+            for (int l = 0; l < run; l++) {
+                const float own = floats[k + l];
+                value[strong] = own;
+                strong += !(fabsf(own) < single);
+            }
+        else
+            for (int l = 0; l < run; l++) {
+                const double own = doubles[k + l];
+                value[strong] = own;
+                strong += !(fabs(own) < single);
+            }
+        for (int l = 0; l < strong; l++) {
             double bin = (value[l] + 1) * (GCOR_BINS / 2);
             bin = bin > 0 ? bin : 0;
             bin = bin < GCOR_BINS - 1 ? bin : GCOR_BINS - 1;
-            found[l] = (int)(value[l] <= max ? fabs(value[l]) >= single ? bin : -1 : -1);
+            found[l] = (int)(value[l] <= max ? bin : -1);
         }
-        for (int l = 0; l < run; l++)
+        for (int l = 0; l < strong; l++)
             if (found[l] >= 0) counts[found[l]]++;
     }
 }
