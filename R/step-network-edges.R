@@ -36,7 +36,7 @@ network_details <- function(rows, run) {
 edge_frame <- function(rows, names_x, names_y, threads = choose_threads(setting(NULL, "threads"))) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, FALSE, threads))
   is_stable <- length(rows$stability) > 0L
-  is_stored <- any(c("p.value", "near", "lag", "class", "fdr") %in% names(rows$tests))
+  is_stored <- any(c("p.value", "z", "near", "lag", "class", "fdr") %in% names(rows$tests))
   at <- if (is_stable || is_stored) { # positions among the rows' entries, which ascend
     key <- function(from, to) to * (max(rows$i, 0) + 2) + from
     findInterval(key(edges$from, edges$to), key(rows$i + 1, row_numbers(rows$p)))

@@ -104,8 +104,7 @@ check_edge_memory <- function(run) {
 # Keeps the entries of rows that have a weight of at least `min_weight`.
 stronger_rows <- function(rows, min_weight, run) {
   if (isTRUE(min_weight > rows$threshold)) { # NA: no pairs
-    parts <- c("p", "i", "x")
-    rows[parts] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, NULL, min_weight, 0L, run$place$threads)
+    rows <- kept_rows(rows, NULL, min_weight, run)
     rows$threshold <- min_weight
   }
   rows

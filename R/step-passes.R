@@ -57,6 +57,14 @@ take_rows <- function(edges, run) {
   c(rows, edges[c("n_obs", "x_flags", "y_flags", "threshold", "tests")])
 }
 
+# Returns rows with only the entries whose score is at least `min`; element `scores` has theirs. `scores`: of each
+# entry, NULL: its |x|; `side`: 0, or 1 or -1 if entries of the other sign are dropped, too.
+kept_rows <- function(rows, scores, min, run, side = 0L) {
+  kept <- checked(.Call(r_keep_scores, rows$p, rows$i, rows$x, scores, min, side, run$place$threads))
+  rows[names(kept)] <- kept
+  rows
+}
+
 # Returns the threshold of a network with min weight `min_weight`; NA if that is Inf, when no pair can be an edge.
 threshold_of <- function(min_weight) ifelse(is.finite(min_weight), min_weight, NA_real_)
 

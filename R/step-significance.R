@@ -246,16 +246,17 @@ keep_by_scores <- function(rows, run, significance, cut, pairs = NULL) {
   }
   min_weight <- cut(function(score) .Call(r_count_scores, scores, score, threads), length(scores))
   side <- c(absolute = 0L, positive = 1L, negative = -1L)[[run$criterion$sign]]
-  is_significant <- !is.na(scores) & scores >= min_weight
-  is_of_sign <- rows$x * side >= 0
-  p_where <- function(at) significance$p_of_score(scores[at])
-  others <- if (!is.null(pairs)) p_where(is_significant & !is_of_sign)
-  is_edge <- is_significant & is_of_sign
-  rows <- with_tests(rows, run, significance, pairs, others, p_where(is_edge))
-  rows$tests <- c(rows$tests, lapply(rows$group_tests[c("statistic", "df")], `[`, is_edge))
-  rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, scores, min_weight, side, threads)
-  rows$threshold <- NA_real_
-  rows
+  is_kept <- function(sides) !is.na(scores) & scores >= min_weight & sides
+  others <- if (!is.null(pairs)) {
+    significance$p_of_score(if (side == 0L) numeric() else scores[is_kept(rows$x * side < 0)])
+  }
+  kept <- kept_rows(rows, scores, min_weight, run, side)
+  kept <- with_tests(kept, run, significance, pairs, others, kept$scores)
+  if (!is.null(rows$group_tests)) {
+    kept$tests <- c(kept$tests, lapply(rows$group_tests[c("statistic", "df")], `[`, is_kept(rows$x * side >= 0)))
+  }
+  kept$threshold <- NA_real_
+  kept
 }
 
 # Adds tests to the entries of a network of differences; a network of t gets its differences.
@@ -274,7 +275,8 @@ edge_scores <- function(rows, run, significance) {
     return(perform(run, "pair_scores", rows, significance$rule))
   }
   q <- significance$quotients
-  list(scores = .Call(r_edge_scores, rows$p, rows$i, rows$x, q[[1L]], q[[2L]], significance$n, run$place$threads),
+  list(scores = checked(.Call(r_edge_scores, rows$p, rows$i, rows$x, q[[1L]], q[[2L]], significance$n,
+                              run$place$threads)),
        few = 0)
 }
 
@@ -298,11 +300,14 @@ false_discovery_rates <- function(p, n = sum(!is.na(p)), threads = 1L) {
 }
 
 # Adds the element `tests`, which edge_tests() needs, to kept edges or rows. `pairs`: number of tested pairs, for
-# adjusted p values, or NULL; `others`: p values of significant pairs with the other sign, which are no edges; `p`: p
-# value of each entry, or NULL if it follows from the coefficient.
-with_tests <- function(edges, run, significance, pairs = NULL, others = NULL, p = NULL) {
-  edges$tests <- list(max = run$criterion$value, distribution = if (is.null(p)) significance$distribution,
-                      p.value = p, pairs = pairs, others = others)
+# adjusted p values, or NULL; `others`: p values of significant pairs with the other sign, which are no edges; `scores`:
+# those of each entry, or NULL if the p value follows from the coefficient. P values of many |z| take longer than the
+# network and are left to edge_tests().
+with_tests <- function(edges, run, significance, pairs = NULL, others = NULL, scores = NULL) {
+  is_z <- !significance$one_by_one
+  edges$tests <- list(max = run$criterion$value, distribution = if (is.null(scores)) significance$distribution,
+                      p.value = if (!is.null(scores) && !is_z) significance$p_of_score(scores),
+                      z = if (is_z) scores, pairs = pairs, others = others)
   edges
 }
 
@@ -325,10 +330,12 @@ edge_tests <- function(r, tests, at, threads) {
   own <- lapply(tests[intersect(EDGE_COLUMNS, names(tests))], `[`, at)
   if (!is.null(tests$maxima)) return(list(p.adjusted = adjusted_by_maxima(tests$maxima, r, r, tests$side, threads)))
   if (is.null(tests$max)) return(own) # edges were not tested
-  p <- if (is.null(tests$p.value)) {
-    p_of_r(nearest_r(r, tests$near, at), tests$distribution, threads)
-  } else {
+  p <- if (!is.null(tests$z)) {
+    two_sided(tests$z[at])
+  } else if (!is.null(tests$p.value)) {
     tests$p.value[at]
+  } else {
+    p_of_r(nearest_r(r, tests$near, at), tests$distribution, threads)
   }
   if (is.null(tests$pairs)) return(c(own, list(p.value = pmin(p, tests$max))))
   adjusted <- false_discovery_rates(c(p, tests$others), tests$pairs, threads)[seq_along(p)]

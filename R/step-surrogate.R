@@ -199,8 +199,7 @@ rows_by_rates <- function(run, rates, fdr) {
   }
   rows$tests$fdr <- rates_at(weights_of(values, run$criterion$sign), rates, run$criterion$sign)
   is_edge <- rows$tests$fdr <= fdr
-  rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, -rows$tests$fdr, -fdr, 0L,
-                                  run$place$threads)
+  rows <- kept_rows(rows, -rows$tests$fdr, -fdr, run)
   own <- intersect(c("p.value", EDGE_COLUMNS), names(rows$tests))
   rows$tests[own] <- lapply(rows$tests[own], `[`, is_edge)
   rows$threshold <- if (is_random(run$x) || kept == 0) NA_real_ else 1 - kept * width

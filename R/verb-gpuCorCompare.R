@@ -179,8 +179,7 @@ rows_by_t <- function(run, threshold) {
   t <- comparable_statistics(rows$tests$statistic, rows$tests$df, comparable_to(run$x)) # at most the t that was found
   kept <- c("p.value", "statistic", "df")
   rows$tests[kept] <- lapply(rows$tests[kept], `[`, abs(t) >= threshold)
-  rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, abs(t), threshold, 0L, run$place$threads)
-  rows
+  kept_rows(rows, abs(t), threshold, run)
 }
 
 # Returns a table of participants, as in BIDS, with rows named by them.

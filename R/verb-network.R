@@ -44,7 +44,7 @@ gpuPrune <- function(net, tolerance = 0, ..., control = NULL) {
     removed <- which(!is_kept)
     tests$others <- c(tests$others, edge_tests(net@x[removed], net@tests, removed, threads)$p.value)
   }
-  own <- intersect(c("p.value", EDGE_COLUMNS), names(tests))
+  own <- intersect(c("p.value", "z", EDGE_COLUMNS), names(tests))
   tests[own] <- lapply(tests[own], `[`, is_kept)
   near <- is_kept[tests$near$at]
   if (length(near)) tests$near <- list(at = cumsum(is_kept)[tests$near$at[near]], r = tests$near$r[near])

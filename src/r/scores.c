@@ -2,6 +2,7 @@
  * are large enough, and their network. Vectors have an element for each entry of compressed rows p, i, x, whose columns
  * are variables of x and whose rows are those of y, or of x. */
 #include "job.h"
+#include "vector.h"
 
 #include "../base/alloc.h"
 #include "../base/threads.h"
@@ -54,7 +55,14 @@ static void score_rows_of_block(void *argument, int thread, int64_t from, int64_
 /* Returns |x| over tau-b's standard deviation under independence. q_col, q_row: the tie quotients of the columns' and
  * the rows' variables. */
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads) {
-    SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
+    r_call call;
+    r_plain_call_parse(&call, threads);
+    r_collect_garbage((int64_t)sizeof(double) * Rf_xlength(x));
+    SEXP result = PROTECT(r_new_vector(&call.context, REALSXP, Rf_xlength(x)));
+    if (call.context.error.status) {
+        UNPROTECT(1);
+        return r_failure(&call.context.error);
+    }
     edge_scores s = {.start = INTEGER(p),
                      .col = INTEGER(i),
                      .r = REAL(x),
@@ -62,7 +70,7 @@ SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, S
                      .of_row = REAL(q_row),
                      .n = Rf_asReal(n_obs),
                      .score = REAL(result)};
-    gcor_for_blocks(r_threads(threads), Rf_xlength(p) - 1, ROWS, score_rows_of_block, &s);
+    gcor_for_blocks(call.context.threads, Rf_xlength(p) - 1, ROWS, score_rows_of_block, &s);
     UNPROTECT(1);
     return result;
 }
@@ -264,7 +272,7 @@ typedef struct {
     double min;
     int side; /* 0: either sign; 1 or -1: that sign, or 0 */
     int *first, *to_col;
-    double *to_r;
+    double *to_r, *to_score; /* to_score NULL: |r| are the scores */
 } kept_scores;
 
 static int is_kept(const kept_scores *s, int e) {
@@ -285,16 +293,20 @@ static void copy_kept(void *argument, int thread, int64_t from, int64_t end) {
         for (int e = s->start[row], at = s->first[row]; e < s->start[row + 1]; e++)
             if (is_kept(s, e)) {
                 s->to_col[at] = s->col[e];
+                if (s->to_score) s->to_score[at] = s->score[e];
                 s->to_r[at++] = s->r[e];
             }
 }
 
-/* Returns list(p, i, x) of the entries whose score is >= min and whose x has that side's sign. scores NULL: |x|. */
+/* Returns list(p, i, x, scores) of the entries whose score is >= min and whose x has that side's sign. scores NULL:
+ * |x|, which is not returned. */
 SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP min, SEXP side, SEXP threads) {
-    const char *names[] = {"p", "i", "x", ""};
+    const char *names[] = {"p", "i", "x", "scores", ""};
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), kept = Rf_allocVector(INTSXP, Rf_xlength(p));
     SET_VECTOR_ELT(result, 0, kept);
-    const int n_threads = r_threads(threads);
+    r_call call;
+    r_plain_call_parse(&call, threads);
+    gcor_context *context = &call.context;
     kept_scores s = {.n_row = Rf_xlength(p) - 1,
                      .start = INTEGER(p),
                      .col = INTEGER(i),
@@ -304,13 +316,18 @@ SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP min, SEXP side, SEX
                      .side = Rf_asInteger(side),
                      .first = INTEGER(kept)};
     s.first[0] = 0;
-    gcor_for_blocks(n_threads, s.n_row, ROWS, count_kept, &s);
+    gcor_for_blocks(context->threads, s.n_row, ROWS, count_kept, &s);
     for (int64_t row = 0; row < s.n_row; row++) s.first[row + 1] += s.first[row];
-    SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, s.first[s.n_row]));
-    SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, s.first[s.n_row]));
-    s.to_col = INTEGER(VECTOR_ELT(result, 1));
-    s.to_r = REAL(VECTOR_ELT(result, 2));
-    gcor_for_blocks(n_threads, s.n_row, ROWS, copy_kept, &s);
+    const R_xlen_t n = s.first[s.n_row];
+    r_collect_garbage((s.score ? 20 : 12) * n);
+    for (int k = 1; k < (s.score ? 4 : 3); k++)
+        SET_VECTOR_ELT(result, k, r_new_vector(context, k == 1 ? INTSXP : REALSXP, n));
+    if (!context->error.status) {
+        s.to_col = INTEGER(VECTOR_ELT(result, 1));
+        s.to_r = REAL(VECTOR_ELT(result, 2));
+        s.to_score = s.score ? REAL(VECTOR_ELT(result, 3)) : NULL;
+        gcor_for_blocks(context->threads, s.n_row, ROWS, copy_kept, &s);
+    }
     UNPROTECT(1);
-    return result;
+    return context->error.status ? r_failure(&context->error) : result;
 }
