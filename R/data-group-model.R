@@ -1,6 +1,6 @@
 # Linear models of the subjects' Fisher z: two groups with one variance, paired groups, one group, or a design with a
-# contrast. The engine tests them by the numbers that a model has here (src/sink/groups/group_tests.h), and permutes them
-# by the weights that label_weights() makes.
+# contrast. The engine tests them by the numbers that a model has here (src/sink/groups/group_tests.h), and permutes
+# them by the weights that label_weights() makes.
 #
 # A model is a list: `terms`, orthonormal columns with a row for each subject (or pair of them): first `steady` ones
 # that no permutation changes, then others that are not tested, last the `tested` ones; `scale`, times the coefficient

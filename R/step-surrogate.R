@@ -90,8 +90,8 @@ surrogate_of <- function(m, rule, together) {
 
 # Returns the largest weights of all pairs of the null data sets of `rule`, from max_t_of(), ascending; or with `min`
 # the sum of their counts in bins, where coefficients of smaller size may count as 0, or not. `counted`: from
-# perform(run, "observations"). The engine permutes the data, or with covariates the residuals, which are regressed again
-# (Freedman and Lane 1983).
+# perform(run, "observations"). The engine permutes the data, or with covariates the residuals, which are regressed
+# again (Freedman and Lane 1983).
 null_maxima <- function(run, counted, side, rule, min = NULL) {
   if (counted$common) {
     fail("adjust = \"", rule$adjust, "\" permutes observations that all pairs have; ",

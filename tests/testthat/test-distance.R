@@ -248,7 +248,8 @@ test_that("what does not hold for squared coefficients is an error", {
   expect_error(of(gpuCorNetwork, x, fdr = 0.4), "'fdr' must be at most 0.31 for method = \"distance\", not 0.4")
   expect_error(of(gpuCorNetwork, x, p.value = 0.32), "'p.value' must be at most 0.31")
   expect_error(of(gpuCorNetwork, list(x, x), p.value = 0.05, combine = "fisher"), "not known for method = \"distance\"")
-  expect_error(of(gpuCorCompare, x, x), "known for methods \"pearson\", \"spearman\" and \"bicor\", not for \"distance\"")
+  expect_error(of(gpuCorCompare, x, x),
+               "known for methods \"pearson\", \"spearman\" and \"bicor\", not for \"distance\"")
   expect_error(of(gpuCor, x)$p.value, "they do not follow from Student's t")
   some <- rep(c(1, 0, 1, 1), 5)
   expect_identical(as.vector(of(gpuCor, x, weights = some)), as.vector(of(gpuCor, x[some == 1, ])))

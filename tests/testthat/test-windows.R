@@ -231,7 +231,9 @@ for (backend in backends()) {
 
   test_that(paste(backend, "weighs the observations of a window"), {
     x <- series(30, 8)
-    gaussian <- function(..., shape = 0.1) gpuCorWindows(x, 12, taper = "gaussian", shape = shape, backend = backend, ...)
+    gaussian <- function(..., shape = 0.1) {
+      gpuCorWindows(x, 12, taper = "gaussian", shape = shape, backend = backend, ...)
+    }
     weights <- gaussian_taper(12, 0.1)
     for (method in c("pearson", "cosine", "spearman")) {
       w <- gaussian(step = 3, method = method)
