@@ -2,7 +2,6 @@
 #include "info.h"
 #include "state.cuh"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -145,21 +144,20 @@ void ask_gpu(gcor_state *state) {
 
 /* ---- waiting ------------------------------------------------------------------------------- */
 
-/* Each GPU's thread mostly waits, and other threads need its processor to fill memory. It polls for a short time, and
- * then sleeps for an eighth of the time that it has waited; the system adds some 50 microseconds to each sleep. A
+/* Each GPU's thread mostly waits, and other threads need its processor to fill memory. It polls for the time that tiles
+ * take which go to the host, and then sleeps between looks; the system adds some 50 microseconds to each sleep. A
  * thread that slept until the event (cudaEventBlockingSync) would notice no interrupt. */
-static const std::chrono::nanoseconds POLLED{100000}, LONGEST{1000000};
+static const std::chrono::microseconds POLLED{2000}, SLEEP{20};
 
 void wait_for(gcor_context *context, const Event &event) {
     const auto begun = std::chrono::steady_clock::now();
     cudaError_t error;
     while ((error = cudaEventQuery(event.handle)) == cudaErrorNotReady) {
         if (gcor_stop(context)) throw Stopped{context->error.status};
-        const std::chrono::nanoseconds waited = std::chrono::steady_clock::now() - begun;
-        if (waited < POLLED)
+        if (std::chrono::steady_clock::now() - begun < POLLED)
             sched_yield();
         else
-            std::this_thread::sleep_for(std::min(waited / 8, LONGEST));
+            std::this_thread::sleep_for(SLEEP);
     }
     check(error, "computing");
 }
