@@ -11,10 +11,8 @@ state$devices <- 0L
 #' takes longer than computing them (up to about 1,400 observations for Kendall, 16,000 for other measures). If a GPU
 #' fails, the others do its work, with a warning.
 #'
-#' What a GPU does well depends on its generation. Networks of 0.1 % of the pairs of 300,000 variables of 128
-#' observations took 0.13 s (Pearson) and 0.20 s (Kendall) on an H200; the products that other generations use took
-#' 0.17 s and 0.25 s there, those of bytes 0.94 s (Kendall). We have run nothing on the other generations; the rest of
-#' the table is from data sheets.
+#' What a GPU does well depends on its generation. All three ways to multiply signs were run on an H200, and nothing on
+#' other generations; the rest of the table is from data sheets.
 #'
 #' | compute capability | GPUs such as | signs (Kendall) are multiplied as | rate of doubles to floats |
 #' |---|---|---|---|
