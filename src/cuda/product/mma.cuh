@@ -323,7 +323,7 @@ static __device__ void compute_blocks(const Product &p, const Sink &sink) {
 
 /* In a build for several GPU architectures, the code for Hopper omits the kernels that wgmma.cuh provides, which
  * saves a third of the compile time. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUCOR_MMA_ON_HOPPER)
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUCOR_MMA_ON_HOPPER) && !defined(GPUCOR_SIGN_BYTES)
 static const bool LEFT_TO_WGMMA = true;
 #else
 static const bool LEFT_TO_WGMMA = false;
