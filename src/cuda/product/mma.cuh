@@ -20,6 +20,7 @@ struct Block {
     static const int planes = Mode == COMMON ? 3 : Mode == TIED ? 2 : 1;
     static const int sets = Mode == COMMON ? 4 : 1; /* sets of sums in registers */
     static const bool counts = Sink::counts, large = planes == 1 && Sink::blocks == 1;
+    static const bool spread = Mode == HALF ? false : SIGN_BYTES; /* bits are spread into bytes */
     static const int m_tiles = large                    ? 3
                                : Mode == COMMON         ? 2
                                : Mode == TIED && counts ? 1
@@ -36,10 +37,6 @@ struct Block {
     static_assert(rows <= (int)SLACK_COLUMNS && cols <= (int)SLACK_COLUMNS, "read beyond the last column");
     static_assert(bytes <= 99 << 10, "shared memory of the smaller GPUs");
 };
-
-/* True if bits are spread into bytes (product.cuh). */
-template <ProductMode Mode>
-static const bool SPREAD = SIGN_BYTES &&Mode != HALF;
 
 /* ---- loading ------------------------------------------------------------------------------ */
 
@@ -226,7 +223,7 @@ template <ProductMode Mode, class B>
 static __device__ void add_stage(const unsigned char *shared, int warp_row, int warp_col,
                                  int (&sums)[B::sets][B::m_tiles][B::n_tiles][4]) {
     const unsigned char *cols = shared + B::rows * B::step_bytes;
-#pragma unroll(SIGN_BYTES &&Mode != HALF ? 1 : B::step_bytes / 32)
+#pragma unroll(B::spread ? 1 : B::step_bytes / 32)
     for (int part = 0; part < B::step_bytes / 32; part++) {
         ColBytes b[B::n_tiles][B::planes];
 #pragma unroll
@@ -241,9 +238,9 @@ static __device__ void add_stage(const unsigned char *shared, int warp_row, int 
 #pragma unroll
             for (int plane = 0; plane < B::planes; plane++)
                 a[m][plane] = read_rows<B::step_bytes>(shared + plane * B::side_bytes, warp_row + 16 * m, part);
-            if constexpr (!SPREAD<Mode>) add_planes<Mode, B>(sums, m, a[m], b);
+            if constexpr (!B::spread) add_planes<Mode, B>(sums, m, a[m], b);
         }
-        if constexpr (SPREAD<Mode>) add_spread<Mode, B>(sums, a, b);
+        if constexpr (B::spread) add_spread<Mode, B>(sums, a, b);
     }
 }
 
@@ -274,8 +271,7 @@ static __device__ void deliver_common(const Product &p, const Sink &sink, WarpOu
 #pragma unroll
     for (int n = 0; n < B::n_tiles; n++)
 #pragma unroll
-        for (int e = 0; e < 4; e++)
-            if (!SIGN_BYTES) sums[0][m][n][e] = 2 * sums[0][m][n][e] - sums[1][m][n][e];
+        for (int e = 0; !B::spread && e < 4; e++) sums[0][m][n][e] = 2 * sums[0][m][n][e] - sums[1][m][n][e];
     sink.deliver_common(p, out, sums[0][m], sums[2][m], sums[3][m], i, j);
 }
 
@@ -323,8 +319,8 @@ static __device__ void compute_blocks(const Product &p, const Sink &sink) {
 
 /* In a build for several GPU architectures, the code for Hopper omits the kernels that wgmma.cuh provides, which
  * saves a third of the compile time. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUCOR_MMA_ON_HOPPER) && !defined(GPUCOR_SIGN_BYTES)
-static const bool LEFT_TO_WGMMA = true;
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(GPUCOR_MMA_ON_HOPPER)
+static const bool LEFT_TO_WGMMA = !SIGN_BYTES;
 #else
 static const bool LEFT_TO_WGMMA = false;
 #endif
