@@ -93,8 +93,7 @@ gcor_status gcor_enough_new(gcor_context *context, gcor_sink *to, int in_double,
     return new_between(context, &ENOUGH, to, in_double, settings, enough);
 }
 
-/* ---- correlations are multiplied by the agreement of the columns: at most 1 ---------------------------------------
- */
+/* ---- correlations are multiplied by the agreement of the columns, at most 1 ------------------------------------ */
 
 typedef struct {
     gcor_spread *spreads;
@@ -139,7 +138,7 @@ static gcor_status take_agreement(gcor_sink *sink, gcor_context *context, int th
     double scratch[SOME], values[SOME];
     gcor_status status = GCOR_OK;
     for (int64_t from = 0; !status && from < segment->n; from += SOME, col += SOME) {
-        const int64_t n = segment->n - from < SOME ? segment->n - from : SOME;
+        const int64_t n = gcor_min(SOME, segment->n - from);
         const gcor_segment part = {.row = segment->row, .col = segment->col + from, .n = n, .doubles = values};
         const double *r = gcor_segment_values(segment, from, n, scratch);
         for (int64_t k = 0; k < n; k++) {

@@ -63,23 +63,15 @@ GCOR_BODY void count_body(int64_t *counts, const double *doubles, const float *f
             for (int l = 0; l < run; l++) weak += fabs(doubles[k + l]) < single ? 1 : 0;
         counts[GCOR_BINS / 2] += weak;
         if (weak == run) continue;
-        int strong = weak > 0 ? 0 : run;
-        if (floats && strong > 0)
+        if (floats)
             for (int l = 0; l < run; l++) value[l] = floats[k + l];
-        else if (strong > 0)
-            memcpy(value, doubles + k, (size_t)run * sizeof *value);
-        else if (floats)
-            for (int l = 0; l < run; l++) {
-                const float own = floats[k + l];
-                value[strong] = own;
-                strong += !(fabsf(own) < single);
-            }
         else
-            for (int l = 0; l < run; l++) {
-                const double own = doubles[k + l];
-                value[strong] = own;
-                strong += !(fabs(own) < single);
-            }
+            memcpy(value, doubles + k, (size_t)run * sizeof *value);
+        int strong = weak > 0 ? 0 : run;
+        for (int l = 0; weak > 0 && l < run; l++) {
+            value[strong] = value[l];
+            strong += !(fabs(value[l]) < single);
+        }
         for (int l = 0; l < strong; l++) {
             double bin = (value[l] + 1) * (GCOR_BINS / 2);
             bin = bin > 0 ? bin : 0;

@@ -44,6 +44,26 @@ static void check_looks(const gcor_combine_loops *loops) {
         }
 }
 
+/* One of n values is at a bound, is NaN or lies just inside; a bound may be NaN. */
+static void check_reaches(const gcor_combine_loops *loops) {
+    const float own[] = {-0.5f, 0.5f, NAN, nextafterf(0.5f, 0)},
+                bounds[][2] = {{-0.5f, 0.5f}, {-0.5f, NAN}, {NAN, 0.5f}};
+    double value[GCOR_APPROX_SOME];
+    float single[GCOR_APPROX_SOME];
+    for (int n = 1; n <= GCOR_APPROX_SOME; n++)
+        for (int k = 0; k < n; k++)
+            for (int o = 0; o < 4; o++) {
+                for (int l = 0; l < n; l++) value[l] = single[l] = l % 2 ? 0.25f : -0.25f;
+                value[k] = single[k] = own[o];
+                for (int b = 0; b < 3; b++) {
+                    const float low = bounds[b][0], high = bounds[b][1];
+                    const int expected = own[o] == low || own[o] == high;
+                    CHECK_INT(loops->some_reach(value, low, high, n), expected);
+                    CHECK_INT(loops->some_floats_reach(single, low, high, n), expected);
+                }
+            }
+}
+
 static void with_each_set(void (*check)(const gcor_combine_loops *)) {
     for (int s = 0; gcor_loops_at(s); s++) {
         unit_set_variable("GPUCOR_CPU", gcor_loops_at(s)->name);
@@ -196,6 +216,7 @@ static void approx_sums_are_near(void) {
 
 static void larger_ones_are_seen(void) {
     with_each_set(check_looks);
+    with_each_set(check_reaches);
 }
 
 const unit_test combine_tests[] = {

@@ -73,15 +73,6 @@ static int count_strip(const gcor_edge_rule *rule, const gcor_segment *segment, 
     return count_floats(rule->side, segment->floats + k, (float)low, n, may);
 }
 
-/* Returns 0 if no element k .. k+n-1 has a weight of at least `low`, without counting them: most strips have none. */
-static int may_have(const gcor_combine_loops *loops, const gcor_edge_rule *rule, const gcor_segment *segment,
-                    double low, int64_t k, int64_t n) {
-    const double below = rule->side == GCOR_POSITIVE ? NAN : -low, above = rule->side == GCOR_NEGATIVE ? NAN : low;
-    if (rule->row_min) return 1;
-    if (segment->doubles) return loops->some_reach(segment->doubles + k, below, above, n);
-    return loops->some_floats_reach(segment->floats + k, (float)below, (float)above, n);
-}
-
 /* Writes to k the indices of those elements from .. to-1 that may be edges; returns their number. */
 static int64_t find_candidates(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from,
                                int64_t to, int32_t *k) {
@@ -89,10 +80,15 @@ static int64_t find_candidates(const gcor_edge_rule *rule, const gcor_segment *s
     const gcor_combine_loops *loops = gcor_combine_best_loops();
     int64_t found = 0;
     if (segment->floats) low = nextafterf((float)low, -INFINITY);
+    const double below = rule->side == GCOR_POSITIVE ? NAN : -low, above = rule->side == GCOR_NEGATIVE ? NAN : low;
     for (; from < to; from += STRIP) {
         int32_t may[STRIP];
         int n = to - from < STRIP ? (int)(to - from) : STRIP;
-        if (!may_have(loops, rule, segment, low, from, n)) continue;
+        /* Most strips have no edge, which is faster to see than where edges are. */
+        if (!rule->row_min &&
+            !(segment->doubles ? loops->some_reach(segment->doubles + from, below, above, n)
+                               : loops->some_floats_reach(segment->floats + from, (float)below, (float)above, n)))
+            continue;
         int edges = count_strip(rule, segment, own, low, from, n, may);
         int32_t *next = k + found;
         found += edges;
