@@ -29,18 +29,23 @@ looks_transposed <- function(x, read) {
   if (!is_table || are_known || nrow(x) < MIN_ROWS || ncol(x) < 3L) return(FALSE)
   names <- if (!is.data.frame(x) || .row_names_info(x) >= 0L) rownames(x)[1:10]
   if (are_row_numbers(names)) names <- NULL # as without names
-  are_barcodes <- function(names) { # of cells, of 10 to 18 bases; longer sequences are names of variables
-    length(names) > 2L && all(grepl("(^|[^A-Za-z0-9])[ACGT]{10,18}([^A-Za-z0-9]|$)", utils::head(names, 10L)))
-  }
-  # Dates, times, barcodes, and usual names of samples, subjects and cells.
-  of_observations <- paste0("^(GSM|[SED]RR|SAM[NED]|TCGA-|sub-|",
-                            "(cell|sample|subject|patient|case|donor|spot|time|obs)[-_. ]?[0-9])")
-  if (!is.null(names) && (are_barcodes(names) || all(grepl("^[0-9][-0-9 :./+TZ]*$", names)) ||
-                            all(grepl(of_observations, names, ignore.case = TRUE)))) return(FALSE)
+  if (!is.null(names) && are_of_observations(names)) return(FALSE)
   if (are_barcodes(colnames(x))) return(TRUE)
   is_long <- nrow(x) >= max(LONG_ROWS, LONG_RATIO * ncol(x))
   if (is_long && !is.null(names)) return(TRUE)
   (is_long || ncol(x) >= MIN_COLUMNS) && are_alike(read, is_long)
+}
+
+# Barcodes of cells, of 10 to 18 bases; longer sequences are names of variables.
+are_barcodes <- function(names) {
+  length(names) > 2L && all(grepl("(^|[^A-Za-z0-9])[ACGT]{10,18}([^A-Za-z0-9]|$)", utils::head(names, 10L)))
+}
+
+# Barcodes, dates, times, and usual names of samples, subjects and cells.
+are_of_observations <- function(names) {
+  usual <- paste0("^(GSM|[SED]RR|SAM[NED]|TCGA-|sub-|",
+                  "(cell|sample|subject|patient|case|donor|spot|time|obs)[-_. ]?[0-9])")
+  are_barcodes(names) || all(grepl("^[0-9][-0-9 :./+TZ]*$", names)) || all(grepl(usual, names, ignore.case = TRUE))
 }
 
 # Compares up to 500 rows, successive ones unless is_long, and up to 20 columns, fewer if columns are long or outside

@@ -86,7 +86,7 @@ store_data <- function(m, plan, name) {
     file <- data_file(plan, name, k, type)
     size <- if (type == "double") 8L else 4L
     bytes <- if (type == "sparse") 4 * length(own@p) + 12 * length(own@x) else prod(dim(own)) * size
-    write_whole_file(file, function(partial) append_bytes(partial, bytes, function(connection) {
+    write <- function(connection) {
       if (type == "sparse") {
         write_pieces(connection, own@p, 4L)
         write_pieces(connection, own@i, 4L)
@@ -98,7 +98,8 @@ store_data <- function(m, plan, name) {
         storage.mode(block) <- if (type == "integer") "integer" else "double"
         write_pieces(connection, as.vector(block), size)
       }
-    }))
+    }
+    write_whole_file(file, function(partial) append_bytes(partial, bytes, write))
     list(type = type, dim = dim(own), names = if (k == 1L) colnames(own), bytes = file.size(file),
          time = as.numeric(file.mtime(file)), checksum = checksum(file))
   })

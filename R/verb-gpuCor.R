@@ -98,7 +98,9 @@ gpuCor <- function(x, y = NULL, method = "pearson", use = "everything", lag = NU
   test <- check_flag(test, "test")
   found <- features_of("gpuCor", specs, environment(), `list of subjects` = is_subjects(x))
   call <- sys.call()
-  run <- function() new_run(found, specs, x, y, method, use, takes = "subjects", call = call)
+  run <- function() { # nolint: object_usage_linter. COR_RESULTS calls it.
+    new_run(found, specs, x, y, method, use, takes = "subjects", call = call)
+  }
   what <- if (test || output == "list") "tests" else if (is.null(lag)) "pairs" else "lag"
   COR_RESULTS[[what]](environment())
 }

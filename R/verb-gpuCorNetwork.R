@@ -135,7 +135,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     output
   }
   call <- sys.call()
-  run <- function() {
+  run <- function() { # nolint: object_usage_linter. NETWORK_RESULTS calls it, and valued().
     # Context likelihoods and coefficients of a single sample are not limited to 1.
     unlimited <- if (!is.null(lioness) && !several) {
       "'lioness'"
@@ -153,7 +153,9 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     with_criterion(run, mutual = mutual)
   }
   values <- if (!is.null(lag)) "lag" else if (!is.null(lioness) && !several) "lioness" else normalize
-  valued <- function(run) EDGE_VALUES[[values]](run, lag, min_overlap, lioness)
+  valued <- function(run) { # nolint: object_usage_linter.
+    EDGE_VALUES[[values]](run, lag, min_overlap, lioness)
+  }
   NETWORK_RESULTS[[what]](environment())
 }
 
