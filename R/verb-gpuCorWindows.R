@@ -183,9 +183,12 @@ WINDOW_RESULTS <- list(
   ),
   moments = list(
     bytes = function(run) 36 * run$pairs,
-    all = function(run, attributes) perform(run, "window_moments", run$over$windows, plain_dist_attributes(run)),
+    all = function(run, attributes) {
+      plain <- plain_dist_attributes(run)
+      with_ones <- c(plain, list(diagonal = rep(1, ncol(run$x))))
+      perform(run, "window_moments", run$over$windows, list(with_ones, plain, with_ones, with_ones, plain))
+    },
     value = function(result, run) {
-      for (name in c("mean", "min", "max")) attr(result[[name]], "diagonal") <- rep(1, ncol(run$x))
       counts <- if (length(result$count)) result$count else run$over$windows$n
       c(result[moment_names], list(windows = if (min(counts) == max(counts)) counts[1L] else counts))
     }

@@ -240,7 +240,8 @@ typedef enum {
     GCOR_MOMENTS,
     GCOR_COMPACT,
     GCOR_ADJACENCIES,
-    GCOR_INFORMATION
+    GCOR_INFORMATION,
+    GCOR_AGREEMENT
 } gcor_role;
 
 /* The functions of a kind of sink. Merging gives the same bytes however the tiles of a shard were distributed, in

@@ -47,9 +47,10 @@ static const struct {
     gcor_role role;
     SinkMaker make;
 } TABLE[] = {
-    {GCOR_STORE, make_edges},         {GCOR_NEIGHBOURS, make_edges},          {GCOR_DEGREES, make_edges},
-    {GCOR_HISTOGRAM, make_histogram}, {GCOR_CONNECTIVITY, make_connectivity}, {GCOR_MAXIMUM, make_maximum},
-    {GCOR_COMBINE, make_combine},     {GCOR_MOMENTS, make_moments},           {GCOR_ADJACENCIES, make_adjacency},
+    {GCOR_STORE, make_edges},           {GCOR_NEIGHBOURS, make_edges},          {GCOR_DEGREES, make_edges},
+    {GCOR_HISTOGRAM, make_histogram},   {GCOR_CONNECTIVITY, make_connectivity}, {GCOR_MAXIMUM, make_maximum},
+    {GCOR_COMBINE, make_combine},       {GCOR_AGREEMENT, make_agreement},       {GCOR_MOMENTS, make_moments},
+    {GCOR_ADJACENCIES, make_adjacency},
 };
 
 /* The kind of sink that has a device half. Of sinks that pass values on, only that of information (of all pairs, not
@@ -60,23 +61,23 @@ static gcor_role role_of(const gcor_sink *sink) {
     return is_plain && sink->of->type->role == GCOR_CONNECTIVITY ? GCOR_CONNECTIVITY : GCOR_OTHER_ROLE;
 }
 
-/* For overlaps, every value goes to the host. */
-static SinkMaker maker_of(const gcor_sink *sink, gcor_kind kind) {
+static SinkMaker maker_of(const gcor_sink *sink) {
     gcor_role role = role_of(sink);
-    if (kind == GCOR_ADJACENCY) return make_overlaps;
     if (role == GCOR_COMBINE && !gcor_combine_only_sums((const gcor_combine *)sink)) return make_host_values;
     for (const auto &row : TABLE)
         if (row.role == role) return row.make;
     return make_host_values;
 }
 
-/* Returns the device sink for state->sink and operands of that kind. */
-static DeviceSink *device_sink_of(gcor_state *state, gcor_kind kind) {
-    SinkMaker make = maker_of(state->sink, kind);
-    for (const auto &made : state->sinks)
-        if (made.first == make) return made.second.get();
-    state->sinks.emplace_back(make, make(state));
-    return state->sinks.back().second.get();
+static DeviceSink *find_or_make(gcor_state *state, DeviceSinks &made, SinkMaker make) {
+    for (const auto &one : made)
+        if (one.first == make) return one.second.get();
+    made.emplace_back(make, make(state));
+    return made.back().second.get();
+}
+
+DeviceSink *device_sink_for(gcor_state *state, const gcor_sink *sink, DeviceSinks &made) {
+    return find_or_make(state, made, maker_of(sink));
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -89,8 +90,10 @@ static void begin_run(gcor_state *state, gcor_kind kind) {
     if (getenv("GPUCOR_NO_WGMMA")) state->wgmma = false;
 #endif
     state->products->forget();
-    state->device_sink = device_sink_of(state, kind);
-    state->needs = state->device_sink->begin();
+    /* For overlaps, every value goes to the host. */
+    state->device_sink = find_or_make(state, state->sinks,
+                                      kind == GCOR_ADJACENCY ? make_overlaps : maker_of(state->sink));
+    state->needs = state->device_sink->begin_run(state->sink);
 }
 
 /* Also called after errors. */
@@ -176,11 +179,10 @@ static void cuda_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_ob
     if (state->needs.large_tiles && fused(state, kind, n_obs))
         return network_tile_size(state, kind, n_obs, n_row, n_col);
     *n_col = TILE_COLS;
-    bool sums = state->needs.sums && kind == GCOR_REAL;
     bool sets = kind == GCOR_SIGN && !fused_exactly(state, kind, n_obs);
     if (sets) *n_col = SETS_SIDE;
     while (*n_col > TILE_COLS_MIN && 2 * *n_col * cuda_column_bytes(state, kind, n_obs) > OPERAND_BYTES) *n_col /= 2;
-    *n_row = sets ? *n_col : std::min<int64_t>(*n_col, sums ? SUMMED_ROWS : TILE_ROWS);
+    *n_row = sets ? *n_col : std::min<int64_t>(*n_col, kind == GCOR_REAL ? state->needs.rows : TILE_ROWS);
 }
 
 /* ---- operands and tiles ------------------------------------------------------------------------ */

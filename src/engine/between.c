@@ -1,34 +1,22 @@
-/* Sinks between a worker and the run's sink, which change coefficients. They take each tile once for each data set, in
- * their order, belong to one worker and keep no results. */
-#include "work.h"
+#include "between.h"
 
 #include "../base/alloc.h"
 #include "../base/triangle.h"
 #include "../measure/pearson.h"
 
-typedef struct {
-    gcor_sink sink;      /* first */
-    gcor_sink *to;       /* the caller's */
-    int64_t n_sets, set; /* the set of the next tile */
-    const gcor_presence *presence;
-    int64_t min_obs;
-    const gcor_spreads *spreads;
-    int has_means; /* whether different means count */
-} between;
-
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    return gcor_begin_tile(((between *)sink)->to, context, tile);
+    return gcor_begin_tile(((gcor_between *)sink)->to, context, tile);
 }
 
 static gcor_status end_set(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    between *s = (between *)sink;
+    gcor_between *s = (gcor_between *)sink;
     s->set = (s->set + 1) % s->n_sets;
     return gcor_end_tile(s->to, context, tile);
 }
 
 /* settings: all but the first two members. */
 static gcor_status new_between(gcor_context *context, const gcor_sink_type *type, gcor_sink *to, int in_double,
-                               between settings, gcor_sink **sink) {
+                               gcor_between settings, gcor_sink **sink) {
     settings.to = to;
     settings.sink = (gcor_sink){.type = type,
                                 .shape = to->shape,
@@ -55,7 +43,7 @@ void gcor_presence_free(gcor_presence *presence) {
 }
 
 /* Returns 1 if a pair has the observations. Most pairs need no count, as both columns miss few values. */
-static int has_enough(const between *s, int64_t row, int64_t col) {
+static int has_enough(const gcor_between *s, int64_t row, int64_t col) {
     const gcor_observed *rows = s->presence[s->set].rows, *cols = s->presence[s->set].cols;
     return rows->n_present[row] + cols->n_present[col] - cols->n_obs >= s->min_obs ||
            gcor_common_count(rows, row, cols, col) >= s->min_obs;
@@ -63,7 +51,7 @@ static int has_enough(const between *s, int64_t row, int64_t col) {
 
 static gcor_status take_enough(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     enum { SOME = 256 };
-    const between *s = (const between *)sink;
+    const gcor_between *s = (const gcor_between *)sink;
     double doubles[SOME];
     float floats[SOME];
     gcor_status status = GCOR_OK;
@@ -85,11 +73,11 @@ static gcor_status take_enough(gcor_sink *sink, gcor_context *context, int threa
 }
 
 static const gcor_sink_type ENOUGH = {
-    .name = "enough", .size = sizeof(between), .take = take_enough, .begin_tile = begin_tile, .end_tile = end_set};
+    .name = "enough", .size = sizeof(gcor_between), .take = take_enough, .begin_tile = begin_tile, .end_tile = end_set};
 
 gcor_status gcor_enough_new(gcor_context *context, gcor_sink *to, int in_double, int64_t min_obs,
                             const gcor_presence *presence, int64_t n_sets, gcor_sink **enough) {
-    const between settings = {.presence = presence, .min_obs = min_obs, .n_sets = n_sets};
+    const gcor_between settings = {.presence = presence, .min_obs = min_obs, .n_sets = n_sets};
     return new_between(context, &ENOUGH, to, in_double, settings, enough);
 }
 
@@ -133,7 +121,7 @@ void gcor_spreads_free(gcor_spreads *spreads) {
 
 static gcor_status take_agreement(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     enum { SOME = 256 };
-    const between *s = (const between *)sink;
+    const gcor_between *s = (const gcor_between *)sink;
     const gcor_spread row = s->spreads[s->set].rows[segment->row], *col = s->spreads[s->set].cols + segment->col;
     double scratch[SOME], values[SOME];
     gcor_status status = GCOR_OK;
@@ -141,26 +129,22 @@ static gcor_status take_agreement(gcor_sink *sink, gcor_context *context, int th
         const int64_t n = gcor_min(SOME, segment->n - from);
         const gcor_segment part = {.row = segment->row, .col = segment->col + from, .n = n, .doubles = values};
         const double *r = gcor_segment_values(segment, from, n, scratch);
-        for (int64_t k = 0; k < n; k++) {
-            const double apart = s->has_means ? row.mean - col[k].mean : 0;
-            const double ratios = row.sd * col[k].inverse + col[k].sd * row.inverse;
-            /* Rounding may make the sum of a ratio and its inverse smaller than 2. */
-            const double part_of = 2 / ((ratios < 2 ? 2 : ratios) + apart * row.inverse * (apart * col[k].inverse));
-            values[k] = r[k] <= 1 ? r[k] * part_of : r[k];
-        }
+        for (int64_t k = 0; k < n; k++)
+            values[k] = r[k] <= 1 ? r[k] * gcor_agreement_of(row, col[k], s->has_means) : r[k];
         status = s->to->type->take(s->to, context, thread, &part);
     }
     return status;
 }
 
 static const gcor_sink_type AGREEMENT = {.name = "agreement",
-                                         .size = sizeof(between),
+                                         .size = sizeof(gcor_between),
+                                         .role = GCOR_AGREEMENT,
                                          .take = take_agreement,
                                          .begin_tile = begin_tile,
                                          .end_tile = end_set};
 
 gcor_status gcor_agreement_new(gcor_context *context, gcor_sink *to, int in_double, int has_means,
                                const gcor_spreads *spreads, int64_t n_sets, gcor_sink **agreement) {
-    const between settings = {.spreads = spreads, .has_means = has_means, .n_sets = n_sets};
+    const gcor_between settings = {.spreads = spreads, .has_means = has_means, .n_sets = n_sets};
     return new_between(context, &AGREEMENT, to, in_double, settings, agreement);
 }

@@ -120,7 +120,9 @@ static gcor_status reserve(tiles *t, gcor_context *context, int only_deviations)
     if (status) return status;
     t->values = gcor_alloc(context, t->at_a_time * pairs, sizeof *t->values, "coefficients of some windows");
     t->is_full = gcor_alloc(context, t->at_a_time, 1, "coefficients of some windows");
-    return t->values && t->is_full ? GCOR_OK : GCOR_NO_MEMORY;
+    if (!t->values || !t->is_full) return GCOR_NO_MEMORY;
+    gcor_huge_pages(t->values, (size_t)(t->at_a_time * pairs) * sizeof *t->values);
+    return GCOR_OK;
 }
 
 static int64_t side_at(const tiles *t, int64_t first) {

@@ -35,19 +35,23 @@ typedef struct {
     double *values;
 } kept_tile;
 
-/* Columns of the tile are rows of the result. */
-static void keep_column(void *argument, int thread, int64_t k) {
+/* Columns of the tile are rows of the result: a thread reads a cache line of some of them at a time. */
+enum { KEPT_COLS = 8 };
+
+static void keep_columns(void *argument, int thread, int64_t from, int64_t end) {
     const kept_tile *t = argument;
     const gcor_tile *tile = t->tile;
-    int64_t n_var = t->q->job.windows.series->source.n_var, row_end = tile->row + tile->n_row, col = tile->col + k;
-    for (int64_t row = col < tile->row ? tile->row : col + 1; row < row_end; row++)
-        put_pair(t->q, t->moments, gcor_tile_offset(tile, GCOR_LOWER, row) + k, gcor_row_position(col, row, n_var));
+    int64_t n_var = t->q->job.windows.series->source.n_var, row_end = tile->row + tile->n_row;
+    for (int64_t row = gcor_max(tile->row, tile->col + from + 1); row < row_end; row++)
+        for (int64_t k = from; k < gcor_min(end, row - tile->col); k++)
+            put_pair(t->q, t->moments, gcor_tile_offset(tile, GCOR_LOWER, row) + k,
+                     gcor_row_position(tile->col + k, row, n_var));
 }
 
 static gcor_status keep_all(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
                             double *values) {
     kept_tile t = {user, tile, moments, values};
-    gcor_for_each(context->threads, tile->n_col, keep_column, &t);
+    gcor_for_blocks(context->threads, tile->n_col, KEPT_COLS, keep_columns, &t);
     return gcor_stop(context) ? context->error.status : GCOR_OK;
 }
 
@@ -57,6 +61,7 @@ static void allocate_all(request *q, SEXP result) {
     for (int k = 0; k < 4; k++) {
         SET_VECTOR_ELT(result, 2 + k, Rf_allocVector(REALSXP, pairs));
         *to[k] = REAL(VECTOR_ELT(result, 2 + k));
+        gcor_huge_pages(*to[k], (size_t)pairs * sizeof(double));
     }
     SET_VECTOR_ELT(result, 6, Rf_allocVector(INTSXP, pairs));
     q->count = INTEGER(VECTOR_ELT(result, 6));
@@ -125,8 +130,8 @@ static gcor_status run_network(request *q) {
 
 /* ---- the computations ------------------------------------------------------------------------ */
 
-/* arguments: windows (r_windows_parse()), attributes. Returns list(n_obs, notes, mean, sd, min, max, count: the number
- * of windows in which the pair has a value) of each pair. */
+/* arguments: windows (r_windows_parse()), attributes: of each of the last five. Returns list(n_obs, notes, mean, sd,
+ * min, max, count: the number of windows in which the pair has a value) of each pair. */
 gcor_status r_window_moments(r_job *job, const SEXP *arguments, SEXP result) {
     request q;
     r_windows_parse(&q.job, job, arguments[0], result);
@@ -134,7 +139,8 @@ gcor_status r_window_moments(r_job *job, const SEXP *arguments, SEXP result) {
     gcor_status status = r_windows_begin(&q.job);
     if (!status) status = gcor_window_moments(&q.job.windows, q.job.session, &job->call.context, 0, keep_all, &q);
     status = r_windows_end(&q.job, status);
-    for (int k = 2; !status && k < 7; k++) r_windows_attributes(&q.job, VECTOR_ELT(result, k), arguments[1]);
+    for (int k = 2; !status && k < 7; k++)
+        r_windows_attributes(&q.job, VECTOR_ELT(result, k), VECTOR_ELT(arguments[1], k - 2));
     return status;
 }
 

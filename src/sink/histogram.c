@@ -195,6 +195,7 @@ static double min_size(const gcor_sink *sink) {
 
 static const gcor_sink_type EXACT = {.name = "exact histogram",
                                      .size = sizeof(gcor_histogram),
+                                     .role = GCOR_HISTOGRAM,
                                      .take = take_exactly,
                                      .min = min_size,
                                      .allocate = allocate,
@@ -210,7 +211,8 @@ gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t 
                                           .n_row = n_row,
                                           .n_col = n_col,
                                           .approximate = 1,
-                                          .coarse = exact}};
+                                          .coarse = exact},
+                                 .exact = exact};
     *histogram = gcor_sink_new(context, &like);
     return *histogram ? GCOR_OK : context->error.status;
 }

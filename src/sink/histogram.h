@@ -36,12 +36,13 @@ gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t max, 
 typedef struct {
     gcor_sink sink; /* must be first; `of`, which accepts approximate values if this sink does, takes the same ones */
     gcor_bins bins;
+    int exact;    /* the counts are those of exact values */
     double error; /* max error of the counted values */
     double min;   /* coefficients of smaller size may count as 0, or not at all, which takes less time */
 } gcor_histogram;
 
-/* exact: 0: counts approximate values, with an error; 1: the counts are those of exact values. *histogram is the
- * caller's, to free with gcor_sink_free(); NULL after an error. */
+/* exact: otherwise it counts approximate values, with an error. *histogram is the caller's, to free with
+ * gcor_sink_free(); NULL after an error. */
 gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int exact,
                                gcor_histogram **histogram);
 

@@ -39,14 +39,14 @@ class DeviceSink;      /* sink/sinks.cuh */
 
 /* What the run's sink asks of products and tiles. */
 struct SinkNeeds {
-    bool approx;        /* approximate values with a known error suffice at first, as from half-precision products */
-    bool large_tiles;   /* tiles may be large: no value per pair is stored, and no result depends on the tile */
-    bool bands = false; /* prefers values of a few rows with all columns, as they are contiguous in the result */
-    bool sums = false; /* sums exact products of REAL columns without storing them, so that their tiles may be larger */
-    bool edges = false; /* keeps its edges on the device (EDGE_BUFFER_EIGHTHS) */
+    bool approx;          /* approximate values with a known error suffice at first, as from half-precision products */
+    bool large_tiles;     /* tiles may be large: no value per pair is stored, and no result depends on the tile */
+    bool bands = false;   /* prefers values of a few rows with all columns, as they are contiguous in the result */
+    int rows = TILE_ROWS; /* max rows of a tile of exact products of REAL columns; more rows, fewer launches */
+    bool edges = false;   /* keeps its edges on the device (EDGE_BUFFER_EIGHTHS) */
 };
 
-/* The sinks of a session, each with the function that made it. */
+/* Device sinks that are kept between runs, each with the function that made it. */
 typedef std::unique_ptr<DeviceSink> (*SinkMaker)(gcor_state *state);
 typedef std::vector<std::pair<SinkMaker, std::unique_ptr<DeviceSink>>> DeviceSinks;
 

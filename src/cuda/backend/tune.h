@@ -11,6 +11,7 @@ enum {
     TILE_COLS = 4096,
     TILE_COLS_MIN = 256, /* for very long columns */
     SUMMED_ROWS = 4096,  /* where exact products are summed without being stored: fewer launches */
+    PASSED_ROWS = 2048,  /* where a sink passes on values that stay on the device, in arrays of KEPT_BYTES */
 
     /* A tile of which only edges or counts leave the GPU: launching and reading the counts takes some 20 us, a tile
      * of 128 observations two milliseconds. With 17 bits for the column and 15 for the row, a pair's index in the

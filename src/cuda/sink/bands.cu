@@ -7,7 +7,8 @@ static int64_t value_bytes(const Packed &packed) {
     return (int64_t)(packed.doubles ? sizeof(double) : sizeof(float));
 }
 
-void Bands::begin(bool in_one) {
+void Bands::begin(gcor_sink *to, bool in_one) {
+    sink = to;
     whole = in_one;
     oldest = 0;
     for (Band &band : bands) band.full = false;
@@ -20,7 +21,7 @@ const Packed &Bands::next(const gcor_tile &tile, gcor_form form) {
     check(cudaStreamWaitEvent(state->compute.handle, band.sent.handle, 0), "ordering streams");
     band.packed = Packed{};
     band.packed.tile = tile;
-    band.packed.shape = state->sink->shape;
+    band.packed.shape = sink->shape;
     int64_t pairs = gcor_tile_pairs(&tile, band.packed.shape);
     band.values.reserve(pairs * (int64_t)(form == GCOR_AS_DOUBLES ? sizeof(double) : sizeof(float)), what());
     if (form == GCOR_AS_DOUBLES) band.packed.doubles = (double *)band.values.data;
@@ -71,11 +72,11 @@ void Bands::deliver(HostRows &buffer) {
     buffer.full = false;
     wait_for(state, buffer.copied);
     const char *values = buffer.values.data;
-    if (state->sink->type->role == GCOR_COMPACT && !buffer.in_doubles)
-        return gcor_compact_take_tile(state->sink, state->context, &buffer.rows, values);
+    if (sink->type->role == GCOR_COMPACT && !buffer.in_doubles)
+        return gcor_compact_take_tile(sink, state->context, &buffer.rows, values);
     const double *doubles = buffer.in_doubles ? (const double *)values : nullptr;
     const float *floats = buffer.in_doubles ? nullptr : (const float *)values;
-    gcor_status status = gcor_take_tile(state->sink, state->context, &buffer.rows, doubles, floats);
+    gcor_status status = gcor_take_tile(sink, state->context, &buffer.rows, doubles, floats);
     if (status) throw Stopped{status};
 }
 
@@ -101,6 +102,7 @@ class HostValues : public DeviceSink {
     explicit HostValues(gcor_state *owner) : DeviceSink(owner), bands(owner) {}
     SinkNeeds begin() override;
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void take(const Packed &values) override;
     void finish() override { bands.finish(); }
     void trim() override { bands.trim(); }
 
@@ -109,15 +111,14 @@ class HostValues : public DeviceSink {
 };
 
 SinkNeeds HostValues::begin() {
-    bool compact = state->sink->type->role == GCOR_COMPACT;
-    bands.begin(!compact);
+    bool compact = sink->type->role == GCOR_COMPACT;
+    bands.begin(sink, !compact);
     return {false, false, compact};
 }
 
 /* Sinks that keep or sum all values accept whichever form is fastest; other sinks make decisions on them and get the
  * same values as on every back end. Only a compact sink asks for counts. */
-gcor_form form_of(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    const gcor_sink *sink = state->sink;
+gcor_form form_of(const gcor_state *state, const gcor_sink *sink, gcor_kind kind, int64_t n_obs) {
     if (kind == GCOR_REAL)
         return sink->type->keeps_all || sink->form == GCOR_AS_FLOATS ? GCOR_AS_FLOATS : GCOR_AS_DOUBLES;
     bool counts = sink->form == GCOR_AS_COUNTS && kind == GCOR_SIGN && fused_exactly(state, kind, n_obs);
@@ -125,12 +126,20 @@ gcor_form form_of(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
 }
 
 void HostValues::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    gcor_form form = form_of(state, rows.head.kind, rows.head.n_obs);
+    gcor_form form = form_of(state, sink, rows.head.kind, rows.head.n_obs);
     const Packed &out = bands.next(tile, form);
     if (rows.head.kind == GCOR_REAL && form == GCOR_AS_DOUBLES)
         exact_dots(state, rows, cols, out);
     else
         exact_tile(state, rows, cols, out);
+    bands.computed();
+}
+
+void HostValues::take(const Packed &values) {
+    const Packed &out = bands.next(values.tile, GCOR_AS_DOUBLES);
+    const size_t bytes = (size_t)gcor_tile_pairs(&values.tile, sink->shape) * sizeof(double);
+    check(cudaMemcpyAsync(out.doubles, values.doubles, bytes, cudaMemcpyDeviceToDevice, state->compute.handle),
+          "copying coefficients");
     bands.computed();
 }
 

@@ -1,21 +1,57 @@
-/* Many subjects on the device: the exact values of a tile are added up over the subjects. Only the combined
- * coefficients are copied to the host, where all threads deliver them to the other sink; of those only the few that the
- * other sink needs, if it needs few; for the sink that finds the largest weight not even these, and of two subjects
- * most values stay approximate. The numbers equal those of
- * sink/groups/combine.c. */
+/* Sinks that change coefficients on the device and pass them on to another sink's device half, tile by tile: as they
+ * are stored there, in doubles, these have the numbers of sink/groups/combine.c and engine/between.c. */
 #include "combine.cuh"
 #include "../product/pair.cuh"
-
-/* ---- the kernel -------------------------------------------------------------------------------------- */
+#include "../../engine/between.h"
 
 enum { ADD_THREADS = 256, ADD_BLOCKS = 4 }; /* blocks for each row of a tile */
 
-/* A coefficient that the other sink may need. The first element of a list has their number as its row. */
-struct Needed {
-    unsigned long long row, col;
-    double r;
+/* Calls change(at, i, j) for the tile's pairs (i, j), of which `at` is the index in memory. Block (i, b) has pairs of
+ * row i. */
+template <class Change>
+static __device__ inline void for_each_pair(const Packed &values, Change change) {
+    const gcor_tile &tile = values.tile;
+    int64_t i = blockIdx.x, col, n, at = gcor_tile_offset(&tile, values.shape, tile.row + i);
+    gcor_tile_segment(&tile, values.shape, tile.row + i, &col, &n);
+    for (int64_t k = blockIdx.y * ADD_THREADS + threadIdx.x; k < n; k += ADD_BLOCKS * ADD_THREADS)
+        change(at + k, i, col - tile.col + k);
+}
+
+static dim3 grid_of(const gcor_tile &tile) {
+    return dim3((unsigned)tile.n_row, ADD_BLOCKS);
+}
+
+/* A sink that passes on what it takes from a product, or from a sink before it. */
+class PassingSink : public DeviceSink {
+  public:
+    using DeviceSink::DeviceSink;
+    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override {
+        change(values_in_place(state, rows, cols, tile));
+    }
+    void take(const Packed &values) override { change({values, nullptr, nullptr, false}); }
+    void finish() override { next->finish(); }
+    void trim() override {
+        if (next) next->trim();
+    }
+
+  protected:
+    DeviceSink *next = nullptr;
+
+    /* Changes a tile's coefficients, which it may overwrite, and passes them on. */
+    virtual void change(const TileValues &tile) = 0;
+    SinkNeeds begin_next(gcor_sink *to) {
+        next = device_sink_for(state, to, made);
+        SinkNeeds needs{false, false};
+        needs.edges = next->begin_run(to).edges;
+        needs.rows = PASSED_ROWS;
+        return needs;
+    }
+
+  private:
+    DeviceSinks made;
 };
-enum { MAX_NEEDED = 1 << 16 }; /* in a list; of a tile with more all coefficients are copied */
+
+/* ---- many subjects ------------------------------------------------------------------------------------ */
 
 /* A subject's tile, and the sums that it is added to. */
 struct Addition : TileValues {
@@ -23,198 +59,126 @@ struct Addition : TileValues {
     double weight, total;
     bool first, last; /* subject: the sums are cleared before the first one and become coefficients after the last */
     double *sums;     /* of the tile's pairs, row by row without gaps */
-    double min;       /* size of the coefficients that are needed; missing ones are, too */
-    Needed *needed;   /* list; nullptr: none */
 };
 
-static __device__ void add_needed(const Addition &a, unsigned long long row, unsigned long long col, double r) {
-    if (fabs(r) < a.min) return;
-    const unsigned long long found = atomicAdd(&a.needed->row, 1ULL);
-    if (found < MAX_NEEDED) a.needed[1 + found] = {row, col, r};
-}
-
-/* Block (i, b) adds pairs of the tile's row i. */
 static __global__ void __launch_bounds__(ADD_THREADS) add_values(const __grid_constant__ Addition a) {
-    const gcor_tile &tile = a.values.tile;
     const double start = a.how == GCOR_MIN ? GCOR_NO_VALUE : 0;
-    int64_t i = blockIdx.x, col, n, at = gcor_tile_offset(&tile, a.values.shape, tile.row + i);
-    gcor_tile_segment(&tile, a.values.shape, tile.row + i, &col, &n);
-    for (int64_t k = blockIdx.y * ADD_THREADS + threadIdx.x; k < n; k += ADD_BLOCKS * ADD_THREADS) {
-        double value = a.values.counts ? a.values.counts[at + k] : a.values.doubles[at + k];
-        double r = exact_value(a, value, i, col - tile.col + k);
-        double sum = added(a.how, a.first ? start : a.sums[at + k], r, a.weight);
-        if (a.last) sum = ended(a.how, sum, a.total);
-        a.sums[at + k] = sum;
-        if (a.last && a.needed) add_needed(a, tile.row + i, col + k, sum);
-    }
+    for_each_pair(a.values, [&](int64_t at, int64_t i, int64_t j) {
+        double value = a.values.counts ? a.values.counts[at] : a.values.doubles[at];
+        double sum = added(a.how, a.first ? start : a.sums[at], exact_value(a, value, i, j), a.weight);
+        a.sums[at] = a.last ? ended(a.how, sum, a.total) : sum;
+    });
 }
 
-/* ---- the sink ----------------------------------------------------------------------------------------- */
-
-struct SumSlot {
-    DeviceArray<double> sums;
-    PinnedArray<double> host;
-    DeviceArray<Needed> needed;
-    PinnedArray<Needed> few;
-    double min = 0; /* of the coefficients that are listed as needed; 0: none are */
-    Event computed, copied;
-    gcor_tile tile{};
-    bool full = false; /* has all subjects; its copy to the host has been started */
-};
-
-class DeviceCombine : public DeviceSink {
+/* The exact values of a tile are added up over the subjects. For the sink that finds the largest weight, most values of
+ * two subjects stay approximate. */
+class DeviceCombine : public PassingSink {
   public:
-    using DeviceSink::DeviceSink;
+    using PassingSink::PassingSink;
 
     SinkNeeds begin() override {
-        for (SumSlot &slot : slots) slot.full = false;
-        largest.begin();
+        const gcor_sink *to = combine()->to;
         subject = 0;
-        rules_out = state->sink->approximate && maximum() && LargestOfTwo::can_combine(*combine()->rule);
-        return {rules_out, rules_out};
+        rules_out = sink->approximate && to->type->role == GCOR_MAXIMUM && LargestOfTwo::can_combine(rule());
+        SinkNeeds needs = begin_next(combine()->to);
+        needs.approx = needs.large_tiles = rules_out;
+        return needs;
     }
 
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override {
-        const gcor_combination &rule = *combine()->rule;
-        if (subject == 0) is_ruled = rules_out && state->sink->approximate && rows.head.n_obs <= MAXIMUM_HALF_OBS;
-        if (is_ruled) {
-            two.multiply(state, rule, subject, rows, cols, tile, maximum()->side, largest.on_device(state));
-            subject = (subject + 1) % rule.n;
-            return;
-        }
-        if (subject == 0) begin_tile(tile);
-        SumSlot &slot = slots[now];
-        add_subject(rows, cols, slot);
-        if (++subject < rule.n) return;
-        subject = 0;
-        if (maximum())
-            largest.search(state, {tile, state->sink->shape, slot.sums.data}, maximum()->side);
-        else
-            send(slot);
-    }
-
-    /* An unfinished tile keeps its sums, and its operands are no longer in use. */
-    void finish() override {
-        for (int k = 1; k <= RING_SLOTS; k++) deliver(slots[(now + k) % RING_SLOTS]);
-        wait_for_compute(state);
-        if (maximum()) largest.deliver(state, maximum());
+        if (subject == 0) is_ruled = rules_out && sink->approximate && rows.head.n_obs <= MAXIMUM_HALF_OBS;
+        if (!is_ruled) return PassingSink::multiply(rows, cols, tile);
+        DeviceMaximum *maximum = static_cast<DeviceMaximum *>(next);
+        two.multiply(state, rule(), subject, rows, cols, tile, maximum->maximum()->side, maximum->largest());
+        subject = (subject + 1) % rule().n;
     }
 
     void trim() override {
-        for (SumSlot &slot : slots) {
-            slot.sums.trim();
-            slot.host.trim();
-            slot.needed.trim();
-            slot.few.trim();
-        }
+        PassingSink::trim();
+        sums.trim();
         two.trim();
     }
 
   private:
-    SumSlot slots[RING_SLOTS];
-    DeviceLargest largest;
+    DeviceArray<double> sums; /* of the current tile */
     LargestOfTwo two;
     bool rules_out = false, is_ruled = false; /* `two` may do the work; it does the work of the current tile */
-    int now = 0;                              /* slot of the current tile */
     int64_t subject = 0;                      /* index of the next subject */
 
-    gcor_combine *combine() const { return (gcor_combine *)state->sink; }
+    gcor_combine *combine() const { return (gcor_combine *)sink; }
+    const gcor_combination &rule() const { return *combine()->rule; }
 
-    int64_t pairs_of(const gcor_tile &tile) const { return gcor_tile_pairs(&tile, state->sink->shape); }
-
-    /* The other sink, if it finds the largest weight; otherwise NULL. */
-    gcor_maximum *maximum() const {
-        gcor_sink *to = combine()->to;
-        return to->type->role == GCOR_MAXIMUM ? (gcor_maximum *)to : nullptr;
-    }
-
-    void begin_tile(const gcor_tile &tile) {
-        now = (now + 1) % RING_SLOTS;
-        SumSlot &slot = slots[now];
-        deliver(slot);
-        slot.tile = tile;
-        slot.sums.reserve(pairs_of(tile), "the sums of a tile");
-        const gcor_sink *to = combine()->to;
-        slot.min = !maximum() && to->type->min ? to->type->min(to) : 0;
-        if (!(slot.min > 0)) return;
-        slot.needed.reserve(MAX_NEEDED + 1, "coefficients of a tile");
-        slot.few.reserve(MAX_NEEDED + 1, "coefficients of a tile");
-        check(cudaMemsetAsync(slot.needed.data, 0, sizeof(Needed), state->compute.handle), "clearing a list");
-    }
-
-    void add_subject(const Operand &rows, const Operand &cols, SumSlot &slot) {
-        const gcor_combination &rule = *combine()->rule;
-        Addition addition{values_in_place(state, rows, cols, slot.tile),
-                          rule.how,
-                          rule.subjects[subject].weight,
-                          rule.total,
-                          subject == 0,
-                          subject == rule.n - 1,
-                          slot.sums.data,
-                          slot.min,
-                          slot.min > 0 ? slot.needed.data : nullptr};
-        dim3 grid((unsigned)slot.tile.n_row, ADD_BLOCKS);
-        add_values<<<grid, ADD_THREADS, 0, state->compute.handle>>>(addition);
+    void change(const TileValues &tile) override {
+        const bool is_last = subject == rule().n - 1;
+        sums.reserve(gcor_tile_pairs(&tile.values.tile, sink->shape), "the sums of a tile");
+        const Addition addition{tile,    rule().how, rule().subjects[subject].weight, rule().total, subject == 0,
+                                is_last, sums.data};
+        add_values<<<grid_of(tile.values.tile), ADD_THREADS, 0, state->compute.handle>>>(addition);
         check_launch("adding coefficients");
-    }
-
-    template <class Value>
-    void copy(PinnedArray<Value> &host, const DeviceArray<Value> &values, int64_t n) {
-        check(cudaMemcpyAsync(host.data, values.data, (size_t)n * sizeof(Value), cudaMemcpyDeviceToHost,
-                              state->copy.handle),
-              "copying coefficients");
-    }
-
-    void copy_all(SumSlot &slot) {
-        slot.host.reserve(pairs_of(slot.tile), "the sums of a tile");
-        copy(slot.host, slot.sums, pairs_of(slot.tile));
-        slot.copied.record(state->copy);
-    }
-
-    /* Starts the copy to the host after the sums are computed. */
-    void send(SumSlot &slot) {
-        slot.computed.record(state->compute);
-        check(cudaStreamWaitEvent(state->copy.handle, slot.computed.handle, 0), "ordering streams");
-        if (slot.min > 0) {
-            copy(slot.few, slot.needed, MAX_NEEDED + 1);
-            slot.copied.record(state->copy);
-        } else {
-            copy_all(slot);
-        }
-        slot.full = true;
-    }
-
-    gcor_status deliver_few(const SumSlot &slot) {
-        gcor_sink *to = combine()->to;
-        gcor_status status = gcor_begin_tile(to, state->context, &slot.tile);
-        for (unsigned long long k = 1; !status && k <= slot.few.data->row; k++) {
-            const Needed &one = slot.few.data[k];
-            gcor_segment segment{};
-            segment.row = (int64_t)one.row;
-            segment.col = (int64_t)one.col;
-            segment.n = 1;
-            segment.doubles = &one.r;
-            status = to->type->take(to, state->context, 0, &segment);
-        }
-        return status ? status : gcor_end_tile(to, state->context, &slot.tile);
-    }
-
-    void deliver(SumSlot &slot) {
-        if (!slot.full) return;
-        slot.full = false;
-        wait_for(state, slot.copied);
-        const bool is_few = slot.min > 0 && slot.few.data->row <= MAX_NEEDED;
-        if (slot.min > 0 && !is_few) {
-            copy_all(slot);
-            wait_for(state, slot.copied);
-        }
-        gcor_status status = is_few
-                                 ? deliver_few(slot)
-                                 : gcor_take_tile(combine()->to, state->context, &slot.tile, slot.host.data, nullptr);
-        if (status) throw Stopped{status};
+        subject = is_last ? 0 : subject + 1;
+        if (is_last) next->take({tile.values.tile, tile.values.shape, sums.data});
     }
 };
 
 std::unique_ptr<DeviceSink> make_combine(gcor_state *state) {
     return std::unique_ptr<DeviceSink>(new DeviceCombine(state));
+}
+
+/* ---- agreement ------------------------------------------------------------------------------------------ */
+
+/* A tile, and what its rows and columns are like. */
+struct Agreement : TileValues {
+    const gcor_spread *rows, *cols;
+    int has_means;
+};
+
+static __global__ void __launch_bounds__(ADD_THREADS) agree(const __grid_constant__ Agreement a) {
+    for_each_pair(a.values, [&](int64_t at, int64_t i, int64_t j) {
+        double r = exact_value(a, a.values.doubles[at], i, j);
+        a.values.doubles[at] = r <= 1 ? r * gcor_agreement_of(a.rows[i], a.cols[j], a.has_means) : r;
+    });
+}
+
+class DeviceAgreement : public PassingSink {
+  public:
+    using PassingSink::PassingSink;
+
+    SinkNeeds begin() override {
+        const gcor_between *own = between();
+        set = 0;
+        spreads.reserve(own->n_sets * of_set(), "means of columns");
+        for (int64_t s = 0; s < own->n_sets; s++) {
+            const gcor_spreads &of = own->spreads[s];
+            copy_to_device(rows_of(s), of.rows, sink->n_row, state->compute, "copying means of columns");
+            copy_to_device(rows_of(s) + sink->n_row, of.cols, sink->n_col, state->compute, "copying means of columns");
+        }
+        return begin_next(own->to);
+    }
+
+    void trim() override {
+        PassingSink::trim();
+        spreads.trim();
+    }
+
+  private:
+    DeviceArray<gcor_spread> spreads; /* of each set's rows, then of its columns */
+    int64_t set = 0;                  /* of the next tile */
+
+    const gcor_between *between() const { return (const gcor_between *)sink; }
+    int64_t of_set() const { return sink->n_row + sink->n_col; }
+    gcor_spread *rows_of(int64_t s) { return spreads.data + s * of_set(); }
+
+    void change(const TileValues &tile) override {
+        const gcor_tile &at = tile.values.tile;
+        const gcor_spread *rows = rows_of(set);
+        const Agreement agreement{tile, rows + at.row, rows + sink->n_row + at.col, between()->has_means};
+        agree<<<grid_of(at), ADD_THREADS, 0, state->compute.handle>>>(agreement);
+        check_launch("comparing means of columns");
+        set = (set + 1) % between()->n_sets;
+        next->take({at, tile.values.shape, tile.values.doubles});
+    }
+};
+
+std::unique_ptr<DeviceSink> make_agreement(gcor_state *state) {
+    return std::unique_ptr<DeviceSink>(new DeviceAgreement(state));
 }

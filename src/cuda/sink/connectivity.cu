@@ -298,6 +298,7 @@ class DeviceConnectivity : public DeviceSink {
     using DeviceSink::DeviceSink;
     SinkNeeds begin() override;
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void take(const Packed &values) override { sum({values, nullptr, nullptr, false}); }
     void finish() override;
     void trim() override { totals.trim(); }
 
@@ -305,10 +306,13 @@ class DeviceConnectivity : public DeviceSink {
     DeviceBins bins;
     Totals<gcor_int128> totals;
 
-    bool of_information() const { return state->sink->of != nullptr; }
-    gcor_connectivity *connectivity() const {
-        return (gcor_connectivity *)(of_information() ? state->sink->of : state->sink);
+    bool of_information() const { return sink->of != nullptr; }
+    gcor_connectivity *connectivity() const { return (gcor_connectivity *)(of_information() ? sink->of : sink); }
+    gcor_int128 *sums_on_device() {
+        return totals.on_device(state, n_sum() * connectivity()->n_var, "sums over pairs");
     }
+    int64_t first_row(const gcor_tile &tile) const { return gcor_first_row(sink) + tile.row; }
+    void sum(const TileValues &values);
     int64_t n_sum() const { return gcor_count_sums(&connectivity()->rule); }
     /* True if products of REAL columns are summed by the kernel that multiplies. */
     bool sums_products() const {
@@ -320,29 +324,30 @@ class DeviceConnectivity : public DeviceSink {
 SinkNeeds DeviceConnectivity::begin() {
     bins.used = totals.used = false;
     SinkNeeds needs{false, false};
-    needs.sums = sums_products();
+    if (sums_products()) needs.rows = SUMMED_ROWS;
     return needs;
 }
 
 void DeviceConnectivity::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     const gcor_connectivity *c = connectivity();
-    gcor_int128 *to = totals.on_device(state, n_sum() * c->n_var, "sums over pairs");
-    const int64_t first_row = gcor_first_row(state->sink) + tile.row;
-    if (rows.head.kind == GCOR_REAL && sums_products()) {
-        ProductSums sums;
-        sums.similarity = c->rule.similarity;
-        sums.power = c->rule.steps[0];
-        sums.first_row = first_row;
-        sums.sums = to;
-        Product product = exact_product_of(state, rows, cols, tile);
-        return launch_sink(state, product, sums);
-    }
-    PairSums sums{values_in_place(state, rows, cols, tile),
+    if (rows.head.kind != GCOR_REAL || !sums_products()) return sum(values_in_place(state, rows, cols, tile));
+    ProductSums sums;
+    sums.similarity = c->rule.similarity;
+    sums.power = c->rule.steps[0];
+    sums.first_row = first_row(tile);
+    sums.sums = sums_on_device();
+    Product product = exact_product_of(state, rows, cols, tile);
+    launch_sink(state, product, sums);
+}
+
+void DeviceConnectivity::sum(const TileValues &values) {
+    const gcor_connectivity *c = connectivity();
+    PairSums sums{values,
                   c->rule,
                   of_information(),
                   c->n_var,
-                  first_row,
-                  to,
+                  first_row(values.values.tile),
+                  sums_on_device(),
                   c->rule.histogram ? bins_on_device(state, bins) : nullptr};
     size_t shared = sums.bins ? GCOR_BINS * sizeof(unsigned) : 0;
     sum_pairs<<<SUM_BLOCKS * state->processors, SUM_THREADS, shared, state->compute.handle>>>(sums);

@@ -41,8 +41,8 @@ class DeviceNeighbours {
   public:
     explicit DeviceNeighbours(gcor_state *owner) : state(owner) {}
 
-    /* Begins a run into state->sink, a gcor_neighbours. max: max bytes of device memory for records. */
-    void begin(int64_t max);
+    /* Begins a run into `to`. max: max bytes of device memory for records. */
+    void begin(gcor_neighbours *to, int64_t max);
     /* False if the records do not fit: the host's sink gets the edges then. */
     bool has_records() const { return capacity > 0; }
 
@@ -63,6 +63,7 @@ class DeviceNeighbours {
 
   private:
     gcor_state *state;
+    gcor_neighbours *sink = nullptr;
     int64_t n_var = 0, first_row = 0; /* number of variables of both sides; number of the first row's variable */
     DeviceArray<double> min;          /* min weight of each variable; 0: none is known */
     std::vector<bool> is_sampled;     /* sample() has looked at the variable */
@@ -75,7 +76,6 @@ class DeviceNeighbours {
     PinnedArray<unsigned long long> host_count;
     int64_t capacity = 0, used = 0; /* of records; used: at least their number */
 
-    const gcor_neighbours *sink() const { return (const gcor_neighbours *)state->sink; }
     void sample_side(const Operand &own, const Operand &others, int64_t var, int64_t n, int64_t first);
     void fetch_count();
     void sort();
@@ -171,7 +171,8 @@ struct EdgeSlot {
     PinnedArray<unsigned long long> host_counts;
     Event counted, copied;
     gcor_tile tile{};
-    const Operand *rows = nullptr, *cols = nullptr; /* nullptr: the slot is empty */
+    bool full = false;                              /* has a tile */
+    const Operand *rows = nullptr, *cols = nullptr; /* of a full slot; nullptr: it has capacity for its edges */
     bool sent = false;                              /* send() has started to copy or to sum the edges */
     bool on_device = false; /* they are in the edge buffer, the sums or the records, not in `host` */
 
@@ -186,6 +187,7 @@ class DeviceEdges : public DeviceSink {
     /* edge_delivery.cu */
     SinkNeeds begin() override;
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void take(const Packed &values) override;
     void finish() override;
     void trim() override;
 
@@ -205,16 +207,18 @@ class DeviceEdges : public DeviceSink {
     DeviceArray<double> r;
     DeviceArray<char> sort;
 
-    const gcor_edge_rule &rule() const { return ((const gcor_edges *)state->sink)->rule; }
+    const gcor_edge_rule &rule() const { return ((const gcor_edges *)sink)->rule; }
 
-    /* edges.cu: starts to compute the slot's tile, from its operands to edges, and to copy their counts to the host. */
-    void compute(EdgeSlot &slot);
+    /* edges.cu: starts to find the edges of the slot's tile, from its operands or in `values`, if there are any, and to
+     * copy their counts to the host. */
+    void compute(EdgeSlot &slot, const Packed *values = nullptr);
     void find_by_product(const EdgeSlot &slot, EdgeOutput out);
     void choose_raw(const Product &product, EdgeOutput &out);
     void judge(const Product &product, const EdgeOutput &out);
-    void find_in_values(const EdgeSlot &slot, const EdgeOutput &out);
+    void find_in_values(const Packed &values, const EdgeOutput &out);
 
     /* edge_delivery.cu */
+    EdgeSlot &next_slot(const gcor_tile &tile, const Operand *rows, const Operand *cols);
     void compute_part(const Operand &rows, const Operand &cols, const gcor_tile &tile);
     int64_t wait_for_count(EdgeSlot &slot);
     void sort_edges(EdgeSlot &slot, int64_t n, const Stream &stream, unsigned *to_positions, double *to_r);

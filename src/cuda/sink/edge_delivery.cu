@@ -48,17 +48,16 @@ static int64_t max_bytes(const gcor_state *state, int eighths) {
 }
 
 SinkNeeds DeviceEdges::begin() {
-    buffering = may_buffer(state->sink);
-    summing = may_sum(state->sink);
+    buffering = may_buffer(sink);
+    summing = may_sum(sink);
     summed = false;
     for (EdgeSlot &slot : slots) {
-        slot.rows = slot.cols = nullptr;
-        slot.sent = slot.on_device = false;
+        slot.full = slot.sent = slot.on_device = false;
     }
     rows_at_once = INT64_MAX;
-    ranking = state->sink->type->role == GCOR_NEIGHBOURS;
-    if (ranking) neighbours.begin(max_bytes(state, NEIGHBOUR_EIGHTHS));
-    SinkNeeds needs = {state->sink->approximate != 0, state->sink->approximate != 0};
+    ranking = sink->type->role == GCOR_NEIGHBOURS;
+    if (ranking) neighbours.begin((gcor_neighbours *)sink, max_bytes(state, NEIGHBOUR_EIGHTHS));
+    SinkNeeds needs = {sink->approximate != 0, sink->approximate != 0};
     needs.edges = buffering;
     return needs;
 }
@@ -112,7 +111,7 @@ static void reserve_host(EdgeSlot &slot, gcor_shape shape, int64_t n) {
 /* Moves the slot's edges to the buffer. A buffer that is full, also without the edges that are not wanted, is copied to
  * the host and not used any more. */
 void DeviceEdges::buffer_edges(EdgeSlot &slot, int64_t n) {
-    gcor_store *store = (gcor_store *)state->sink;
+    gcor_store *store = (gcor_store *)sink;
     if (!store->buffer)
         store->buffer =
             &make_edge_buffer(state->device, store->edges.rule.side, max_bytes(state, EDGE_BUFFER_EIGHTHS))->head;
@@ -137,7 +136,7 @@ void DeviceEdges::buffer_edges(EdgeSlot &slot, int64_t n) {
 
 /* Adds the slot's edges to the sums, on state->copy. */
 void DeviceEdges::sum(EdgeSlot &slot, int64_t n) {
-    const gcor_connectivity *c = (const gcor_connectivity *)state->sink;
+    const gcor_connectivity *c = (const gcor_connectivity *)sink;
     if (!summed) degrees.clear(c->n_var, state->copy);
     summed = slot.on_device = true;
     degrees.add(slot.positions.data, slot.r.data, n, slot.tile, gcor_first_row(&c->edges.sink), rule().side,
@@ -146,7 +145,7 @@ void DeviceEdges::sum(EdgeSlot &slot, int64_t n) {
 }
 
 void DeviceEdges::deliver_sums() {
-    gcor_connectivity *c = (gcor_connectivity *)state->sink;
+    gcor_connectivity *c = (gcor_connectivity *)sink;
     if (!summed) return;
     std::vector<int64_t> degree((size_t)c->n_var);
     std::vector<gcor_int128> strength((size_t)c->n_var);
@@ -172,7 +171,7 @@ void DeviceEdges::record(EdgeSlot &slot, int64_t n) {
 
 /* Starts to sum or to record the slot's edges, or to sort them and copy them to the buffer or to the host. */
 void DeviceEdges::send(EdgeSlot &slot) {
-    if (!slot.rows || slot.sent) return;
+    if (!slot.full || slot.sent) return;
     if (wait_for_count(slot) > slot.positions.capacity) return; /* deliver() computes the tile again */
     slot.sent = true;
     int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
@@ -181,7 +180,7 @@ void DeviceEdges::send(EdgeSlot &slot) {
     if (n > 0 && buffering) buffer_edges(slot, n);
     if (n == 0 || slot.on_device) return;
     slot.device.reserve(slot.positions.capacity, "edges of a tile");
-    reserve_host(slot, state->sink->shape, n);
+    reserve_host(slot, sink->shape, n);
     positions.reserve(slot.positions.capacity, "sorting edges");
     r.reserve(positions.capacity, "sorting edges");
     sort_edges(slot, n, state->copy, positions.data, r.data);
@@ -192,10 +191,10 @@ void DeviceEdges::send(EdgeSlot &slot) {
 
 /* Hands the slot's edges to the host's sink, unless they stay on the device, and empties the slot. */
 void DeviceEdges::take(EdgeSlot &slot) {
-    gcor_edges *edges = (gcor_edges *)state->sink;
+    gcor_edges *edges = (gcor_edges *)sink;
     int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
     if (n > 0) wait_for(state, slot.copied);
-    slot.rows = slot.cols = nullptr;
+    slot.full = false;
     edges->above += (int64_t)slot.host_counts.data[N_ABOVE];
     if (slot.tile.n_row >= rows_at_once && n < EDGES_MAX / 8) rows_at_once *= 2; /* the min weight may have risen */
     if (slot.on_device) {
@@ -209,7 +208,6 @@ void DeviceEdges::take(EdgeSlot &slot) {
 /* Computes a tile again that has more edges than the slot has capacity for: with more capacity, or in parts. */
 void DeviceEdges::compute_again(EdgeSlot &slot, int64_t n) {
     gcor_tile tile = slot.tile;
-    const Operand *rows = slot.rows, *cols = slot.cols;
     int64_t part = tile.n_row;
     if (n > EDGES_MAX) {
         part = std::max<int64_t>(MMA_BLOCK_ROWS, part * (EDGES_MAX / 2) / n / 128 * 128);
@@ -219,15 +217,14 @@ void DeviceEdges::compute_again(EdgeSlot &slot, int64_t n) {
     slot.reserve(std::max(n + n / 8, part * tile.n_col <= EDGES_MAX ? part * tile.n_col : 0));
     for (int64_t row = 0; row < tile.n_row; row += part) {
         slot.tile = {tile.row + row, std::min(part, tile.n_row - row), tile.col, tile.n_col};
-        slot.rows = rows;
-        slot.cols = cols;
+        slot.full = true;
         compute(slot);
         deliver(slot);
     }
 }
 
 void DeviceEdges::deliver(EdgeSlot &slot) {
-    if (!slot.rows) return;
+    if (!slot.full) return;
     send(slot);
     if (slot.sent)
         take(slot);
@@ -237,17 +234,34 @@ void DeviceEdges::deliver(EdgeSlot &slot) {
 
 /* ---- the ring ------------------------------------------------------------------------------------ */
 
-void DeviceEdges::compute_part(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    EdgeSlot &slot = slots[next], &before = slots[(next + EDGE_SLOTS - 1) % EDGE_SLOTS];
+EdgeSlot &DeviceEdges::next_slot(const gcor_tile &tile, const Operand *rows, const Operand *cols) {
+    EdgeSlot &slot = slots[next];
+    int64_t pairs = tile.n_row * tile.n_col;
     next = (next + 1) % EDGE_SLOTS;
     deliver(slot);
-    int64_t pairs = tile.n_row * tile.n_col;
     slot.reserve(std::min<int64_t>(std::max<int64_t>(EDGES_MIN, pairs / EDGES_DIVISOR), pairs));
     slot.tile = tile;
-    slot.rows = &rows;
-    slot.cols = &cols;
-    compute(slot);
+    slot.rows = rows;
+    slot.cols = cols;
+    slot.full = true;
+    return slot;
+}
+
+void DeviceEdges::compute_part(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    EdgeSlot &before = slots[(next + EDGE_SLOTS - 1) % EDGE_SLOTS];
+    compute(next_slot(tile, &rows, &cols));
     send(before);
+}
+
+/* The values do not stay until the slot is delivered. */
+void DeviceEdges::take(const Packed &values) {
+    EdgeSlot &before = slots[(next + EDGE_SLOTS - 1) % EDGE_SLOTS], &slot = next_slot(values.tile, nullptr, nullptr);
+    compute(slot, &values);
+    send(before);
+    const int64_t n = wait_for_count(slot);
+    if (n <= slot.positions.capacity) return;
+    slot.reserve(n + n / 8);
+    compute(slot, &values);
 }
 
 void DeviceEdges::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {

@@ -132,16 +132,15 @@ static __global__ void decide_values(Packed values, EdgeOutput out) {
     }
 }
 
-void DeviceEdges::find_in_values(const EdgeSlot &slot, const EdgeOutput &out) {
-    const gcor_tile &tile = slot.tile;
-    Packed values = exact_in_place(state, *slot.rows, *slot.cols, tile);
+void DeviceEdges::find_in_values(const Packed &values, const EdgeOutput &out) {
+    const gcor_tile &tile = values.tile;
     if (ranking) neighbours.raise_by_values(values);
     dim3 grid(blocks_for(tile.n_col, EDGE_SPAN), (unsigned)tile.n_row);
     decide_values<<<grid, 256, 0, state->compute.handle>>>(values, out);
     check_launch("collecting edges");
 }
 
-void DeviceEdges::compute(EdgeSlot &slot) {
+void DeviceEdges::compute(EdgeSlot &slot, const Packed *values) {
     slot.sent = false;
     slot.counts.reserve(N_COUNTS, "counts of edges");
     slot.host_counts.reserve(N_COUNTS, "counts of edges");
@@ -153,7 +152,7 @@ void DeviceEdges::compute(EdgeSlot &slot) {
     out.counts = slot.counts.data;
     out.positions = slot.positions.data;
     out.r = slot.r.data;
-    bool is_fused = fused(state, slot.rows->head.kind, slot.rows->head.n_obs);
+    bool is_fused = !values && fused(state, slot.rows->head.kind, slot.rows->head.n_obs);
     if (ranking) {
         neighbours.raise_by_host(slot.tile);
         if (is_fused) neighbours.sample(*slot.rows, *slot.cols, slot.tile);
@@ -162,7 +161,7 @@ void DeviceEdges::compute(EdgeSlot &slot) {
     if (is_fused)
         find_by_product(slot, out);
     else
-        find_in_values(slot, out);
+        find_in_values(values ? *values : exact_in_place(state, *slot.rows, *slot.cols, slot.tile), out);
     copy_to_host(slot.host_counts.data, slot.counts.data, N_COUNTS, state->compute, "copying counts");
     slot.counted.record(state->compute);
 }

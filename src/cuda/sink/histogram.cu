@@ -2,6 +2,7 @@
  * tile's values are computed and then counted. */
 #include "../product/launch.cuh"
 #include "sinks.cuh"
+#include "../backend/lanes.cuh"
 
 /* ---- in a product ----------------------------------------------------------------------------- */
 
@@ -25,8 +26,8 @@ struct Histogram : PlainSink {
 
 enum { COUNT_THREADS = 1024 };
 
-/* Counts a tile's values; each block takes every gridDim.x-th row. */
-static __global__ void count_values(Packed values, unsigned long long *counts) {
+/* Counts a tile's values of at least `min` in size; each block takes every gridDim.x-th row. */
+static __global__ void count_values(Packed values, double min, unsigned long long *counts) {
     extern __shared__ unsigned bins[];
     clear_bins(bins, COUNT_THREADS);
     __syncthreads();
@@ -36,10 +37,33 @@ static __global__ void count_values(Packed values, unsigned long long *counts) {
         gcor_tile_segment(&tile, values.shape, tile.row + i, &col, &n);
         const double *r = values.doubles + gcor_tile_offset(&tile, values.shape, tile.row + i);
         for (int64_t k = threadIdx.x; k < n; k += COUNT_THREADS)
-            if (r[k] <= 1) atomicAdd(&bins[gcor_bin(r[k])], 1);
+            if (r[k] <= 1 && fabs(r[k]) >= min) atomicAdd(&bins[gcor_bin(r[k])], 1);
     }
     __syncthreads();
     add_bins(bins, counts, COUNT_THREADS);
+}
+
+/* ---- exact counts of REAL columns ---------------------------------------------------------------- */
+
+enum { SETTLE_WARPS = 8 };
+
+/* Coefficients of stored values may differ from those of other back ends by GCOR_EXACT_ERROR. Replaces those of at
+ * least `min` in size that are so close to a bound of a bin by the coefficients of warp_dot(), which are the same
+ * everywhere. A warp has 32 pairs of a row. */
+static __global__ void settle_values(const __grid_constant__ Product p, Packed values, double min) {
+    const double margin = GCOR_EXACT_ERROR * (GCOR_BINS / 2) + 1e-6;
+    const gcor_tile &tile = values.tile;
+    int64_t i = blockIdx.y, col, n, k = ((int64_t)blockIdx.x * SETTLE_WARPS) * 32 + threadIdx.x;
+    gcor_tile_segment(&tile, values.shape, tile.row + i, &col, &n);
+    double *own = values.doubles + gcor_tile_offset(&tile, values.shape, tile.row + i), r = k < n ? own[k] : 0;
+    double place = (r + 1) * (GCOR_BINS / 2), part = place - floor(place);
+    bool unsettled = k < n && r <= 1 && fabs(r) >= min && (part < margin || part > 1 - margin);
+    for (unsigned lanes = __ballot_sync(ALL_LANES, unsettled); lanes; lanes &= lanes - 1) {
+        int lane = __ffs((int)lanes) - 1;
+        int64_t j = col - tile.col + k - threadIdx.x % 32 + lane;
+        double dot = warp_dot(p.rows.columns + i * p.n_obs, p.cols.columns + j * p.n_obs, p.n_obs);
+        if (threadIdx.x % 32 == lane) own[k] = exact_value(p, dot, i, j);
+    }
 }
 
 /* ---- the sink ---------------------------------------------------------------------------------------- */
@@ -50,14 +74,21 @@ class DeviceHistogram : public DeviceSink {
 
     SinkNeeds begin() override {
         bins.used = false;
-        return {state->sink->approximate != 0, state->sink->approximate != 0};
+        const bool is_rough = sink->approximate && !histogram()->exact;
+        return {is_rough, is_rough};
     }
 
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override {
         if (fused(state, rows.head.kind, rows.head.n_obs))
             count_by_product(rows, cols, tile);
         else
-            count_in_values(exact_in_place(state, rows, cols, tile));
+            take(settled(rows, cols, exact_in_place(state, rows, cols, tile)));
+    }
+
+    void take(const Packed &values) override {
+        count_values<<<COUNT_BLOCKS * state->processors, COUNT_THREADS, GCOR_BINS * sizeof(unsigned),
+                       state->compute.handle>>>(values, min(), bins_on_device(state, bins));
+        check_launch("counting coefficients");
     }
 
     void finish() override { take_bins(state, bins, &histogram()->bins); }
@@ -65,20 +96,24 @@ class DeviceHistogram : public DeviceSink {
   private:
     DeviceBins bins;
 
-    gcor_histogram *histogram() const { return (gcor_histogram *)state->sink; }
+    gcor_histogram *histogram() const { return (gcor_histogram *)sink; }
+    double min() const { return histogram()->exact ? histogram()->min - 2.0 / GCOR_BINS : 0; }
+
+    const Packed &settled(const Operand &rows, const Operand &cols, const Packed &values) {
+        if (!histogram()->exact || rows.head.kind != GCOR_REAL) return values;
+        dim3 grid(blocks_for(values.tile.n_col, 32 * SETTLE_WARPS), (unsigned)values.tile.n_row);
+        settle_values<<<grid, 32 * SETTLE_WARPS, 0, state->compute.handle>>>(
+            exact_product_of(state, rows, cols, values.tile), values, min());
+        check_launch("settling bins");
+        return values;
+    }
 
     void count_by_product(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
         Product product = product_of(state, rows, cols, tile);
-        Histogram sink;
-        sink.bins = bins_on_device(state, bins);
+        Histogram counting;
+        counting.bins = bins_on_device(state, bins);
         histogram()->error = product_error(product);
-        launch_sink(state, product, sink);
-    }
-
-    void count_in_values(const Packed &values) {
-        count_values<<<COUNT_BLOCKS * state->processors, COUNT_THREADS, GCOR_BINS * sizeof(unsigned),
-                       state->compute.handle>>>(values, bins_on_device(state, bins));
-        check_launch("counting coefficients");
+        launch_sink(state, product, counting);
     }
 };
 

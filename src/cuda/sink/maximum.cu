@@ -199,53 +199,40 @@ static __global__ void find_in_values(Packed values, Maximum sink) {
     sink.add(weight);
 }
 
-Largest *DeviceLargest::on_device(gcor_state *state) {
-    return largest.on_device(state, 1, "the largest coefficient", NOTHING);
+/* ---- the sink ---------------------------------------------------------------------------------------- */
+
+SinkNeeds DeviceMaximum::begin() {
+    found.used = false;
+    return {sink->approximate != 0, sink->approximate != 0};
 }
 
-void DeviceLargest::search(gcor_state *state, const Packed &values, gcor_side side) {
-    Maximum sink{side, float_weighing(side), 0, on_device(state)};
-    find_in_values<<<SUM_BLOCKS * state->processors, MAXIMUM_THREADS, 0, state->compute.handle>>>(values, sink);
+Largest *DeviceMaximum::largest() {
+    return found.on_device(state, 1, "the largest coefficient", NOTHING);
+}
+
+void DeviceMaximum::take(const Packed &values) {
+    const Maximum searching{maximum()->side, float_weighing(maximum()->side), 0, largest()};
+    find_in_values<<<SUM_BLOCKS * state->processors, MAXIMUM_THREADS, 0, state->compute.handle>>>(values, searching);
     check_launch("finding the largest coefficient");
 }
 
-void DeviceLargest::deliver(gcor_state *state, gcor_maximum *to) {
-    if (!largest.used) return;
-    fetch(state, largest.data(), 1, "the largest coefficient", [&](const Largest *found, int64_t, int64_t) {
-        long long bits = in_order(found->weight);
+void DeviceMaximum::finish() {
+    if (!found.used) return;
+    fetch(state, found.data(), 1, "the largest coefficient", [&](const Largest *one, int64_t, int64_t) {
+        long long bits = in_order(one->weight);
         double weight;
         memcpy(&weight, &bits, sizeof weight);
-        gcor_maximum_add(to, weight);
+        gcor_maximum_add(maximum(), weight);
     });
 }
 
-/* ---- the sink ---------------------------------------------------------------------------------------- */
-
-class DeviceMaximum : public DeviceSink {
-  public:
-    using DeviceSink::DeviceSink;
-
-    SinkNeeds begin() override {
-        largest.begin();
-        return {state->sink->approximate != 0, state->sink->approximate != 0};
-    }
-    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
-    void finish() override { largest.deliver(state, maximum()); }
-
-  private:
-    DeviceLargest largest;
-
-    gcor_maximum *maximum() const { return (gcor_maximum *)state->sink; }
-};
-
 void DeviceMaximum::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     gcor_side side = maximum()->side;
-    if (!fused(state, rows.head.kind, rows.head.n_obs))
-        return largest.search(state, exact_in_place(state, rows, cols, tile), side);
+    if (!fused(state, rows.head.kind, rows.head.n_obs)) return take(exact_in_place(state, rows, cols, tile));
     bool approx = rows.head.kind != GCOR_REAL || rows.head.n_obs <= MAXIMUM_HALF_OBS;
     Product product = (approx ? product_of : exact_product_of)(state, rows, cols, tile);
     float error = (float)(product_error(product) + 0x1p-22);
-    launch_sink(state, product, Maximum{side, float_weighing(side), error, largest.on_device(state)});
+    launch_sink(state, product, Maximum{side, float_weighing(side), error, largest()});
 }
 
 std::unique_ptr<DeviceSink> make_maximum(gcor_state *state) {

@@ -69,15 +69,18 @@ static __device__ inline bool all_count(const Product &p, int64_t i, int64_t j, 
 
 /* ---- on the device ------------------------------------------------------------------------------ */
 
-class DeviceLargest {
+class DeviceMaximum : public DeviceSink {
   public:
-    void begin() { largest.used = false; }
-    Largest *on_device(gcor_state *state);
-    /* Searches the coefficients of a tile, in doubles. */
-    void search(gcor_state *state, const Packed &values, gcor_side side);
+    using DeviceSink::DeviceSink;
+
+    SinkNeeds begin() override;
+    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void take(const Packed &values) override;
     /* Updates the host's maximum. The number stays on the device: later tiles can only increase it. */
-    void deliver(gcor_state *state, gcor_maximum *to);
+    void finish() override;
+    gcor_maximum *maximum() const { return (gcor_maximum *)sink; }
+    Largest *largest();
 
   private:
-    Totals<Largest> largest;
+    Totals<Largest> found;
 };

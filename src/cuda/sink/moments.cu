@@ -85,7 +85,10 @@ class DeviceWindowMoments : public DeviceSink {
   public:
     using DeviceSink::DeviceSink;
     SinkNeeds begin() override;
-    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override {
+        add(values_in_place(state, rows, cols, tile));
+    }
+    void take(const Packed &values) override { add({values, nullptr, nullptr, false}); }
     void finish() override;
     void trim() override;
 
@@ -93,31 +96,30 @@ class DeviceWindowMoments : public DeviceSink {
     Totals<double> totals;   /* MOMENTS arrays of all pairs; the first SPREADS if only deviations are wanted */
     Totals<int> has_zero_sd; /* of the run: one number */
 
-    gcor_moments_sink *sink() const { return (gcor_moments_sink *)state->sink; }
+    gcor_moments_sink *of_run() const { return (gcor_moments_sink *)sink; }
     DeviceMoments on_device();
+    void add(const TileValues &values);
     void deliver(int moment, double *to);
     void deliver_deviations(gcor_moments *m);
 };
 
 SinkNeeds DeviceWindowMoments::begin() {
-    if (sink()->is_first) totals.used = false;
+    if (of_run()->is_first) totals.used = false;
     has_zero_sd.used = false;
     return {false, false};
 }
 
 DeviceMoments DeviceWindowMoments::on_device() {
-    int64_t n = sink()->moments->n;
-    bool all = !sink()->moments->deviation;
+    int64_t n = of_run()->moments->n;
+    bool all = !of_run()->moments->deviation;
     double *at = totals.on_device(state, (all ? MOMENTS : SPREADS) * n, "moments");
     return {at, at + n, at + 2 * n, at + 3 * n, all ? at + 4 * n : nullptr, all ? at + 5 * n : nullptr};
 }
 
-void DeviceWindowMoments::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    const AddedTile added{values_in_place(state, rows, cols, tile),
-                          {0, state->sink->n_row, 0, state->sink->n_col},
-                          state->sink->shape,
-                          on_device(),
-                          has_zero_sd.on_device(state, 1, "a flag")};
+void DeviceWindowMoments::add(const TileValues &values) {
+    const gcor_tile &tile = values.values.tile;
+    const AddedTile added{
+        values, {0, sink->n_row, 0, sink->n_col}, sink->shape, on_device(), has_zero_sd.on_device(state, 1, "a flag")};
     const dim3 grid((unsigned)((tile.n_col + ADD_THREADS - 1) / ADD_THREADS),
                     (unsigned)gcor_min(tile.n_row, MAX_GRID_ROWS));
     add_moments<<<grid, ADD_THREADS, 0, state->compute.handle>>>(added);
@@ -125,7 +127,7 @@ void DeviceWindowMoments::multiply(const Operand &rows, const Operand &cols, con
 }
 
 void DeviceWindowMoments::deliver(int moment, double *to) {
-    int64_t pairs = sink()->moments->n;
+    int64_t pairs = of_run()->moments->n;
     fetch(state, totals.data() + moment * pairs, pairs, "moments", [&](const double *found, int64_t first, int64_t n) {
         HostCopy copy{to + first, found, n};
         gcor_for_each(state->context->threads, (n + COPIED_VALUES - 1) / COPIED_VALUES, copy_part, &copy);
@@ -135,9 +137,9 @@ void DeviceWindowMoments::deliver(int moment, double *to) {
 void DeviceWindowMoments::finish() {
     if (has_zero_sd.used)
         fetch(state, has_zero_sd.data(), 1, "a flag",
-              [&](const int *found, int64_t, int64_t) { sink()->has_zero_sd |= *found; });
-    if (!sink()->is_last || !totals.used) return;
-    gcor_moments *m = sink()->moments;
+              [&](const int *found, int64_t, int64_t) { of_run()->has_zero_sd |= *found; });
+    if (!of_run()->is_last || !totals.used) return;
+    gcor_moments *m = of_run()->moments;
     if (m->deviation) return deliver_deviations(m);
     double *to[MOMENTS] = {m->count, m->first, m->sum, m->squares, m->min, m->max};
     for (int moment = 0; moment < MOMENTS; moment++) deliver(moment, to[moment]);
@@ -153,7 +155,7 @@ void DeviceWindowMoments::deliver_deviations(gcor_moments *m) {
 
 /* Keeps the moments for the next row. */
 void DeviceWindowMoments::trim() {
-    if (sink()->is_last) totals.trim();
+    if (of_run()->is_last) totals.trim();
 }
 
 std::unique_ptr<DeviceSink> make_moments(gcor_state *state) {

@@ -18,9 +18,10 @@ void NeighbourRecords::reserve(int64_t n) {
 }
 
 /* Memory for twice the final records is the min: after pruning at least half of it is free. */
-void DeviceNeighbours::begin(int64_t max) {
-    const gcor_sink *s = state->sink;
-    int64_t others = std::max(s->n_row, s->n_col), k = std::min(sink()->k, others);
+void DeviceNeighbours::begin(gcor_neighbours *to, int64_t max) {
+    const gcor_sink *s = &to->edges.sink;
+    int64_t others = std::max(s->n_row, s->n_col), k = std::min(to->k, others);
+    sink = to;
     first_row = gcor_first_row(s);
     n_var = first_row + s->n_row;
     min.reserve(n_var + SLACK_COLUMNS, WHAT);
@@ -35,7 +36,7 @@ void DeviceNeighbours::begin(int64_t max) {
 }
 
 gcor_edge_rule DeviceNeighbours::rule_of(const gcor_tile &tile) const {
-    gcor_edge_rule rule = sink()->edges.rule;
+    gcor_edge_rule rule = sink->edges.rule;
     rule.row_min = min.data + first_row + tile.row;
     rule.col_min = min.data + tile.col;
     return rule;
@@ -109,7 +110,7 @@ void DeviceNeighbours::sort() {
         sort_by_key(state->compute, scratch, records.owner.data, sorted.owner.data, records.strength.data,
                     sorted.strength.data, used, begin, end);
     };
-    by_owner(0, bits_of(std::max(state->sink->n_row, state->sink->n_col)));
+    by_owner(0, bits_of(std::max(sink->edges.sink.n_row, sink->edges.sink.n_col)));
     sort_by_key(state->compute, scratch, sorted.strength.data, records.strength.data, sorted.owner.data,
                 records.owner.data, used, 1, 63);
     by_owner(32, 32 + bits_of(n_var));
@@ -135,7 +136,7 @@ void DeviceNeighbours::prune() {
     sort();
     clear(count.data, 1, state->compute, "clearing counts");
     keep_strongest<<<blocks_for(used, RECORD_THREADS), RECORD_THREADS, 0, state->compute.handle>>>(
-        sorted.owner.data, sorted.strength.data, used, sink()->k, records.owner.data, records.strength.data, count.data,
+        sorted.owner.data, sorted.strength.data, used, sink->k, records.owner.data, records.strength.data, count.data,
         min.data);
     check_launch("ranking edges");
     fetch_count();
@@ -156,15 +157,14 @@ static __global__ void unpack_records(const unsigned long long *owner, const uns
 void DeviceNeighbours::deliver() {
     if (used > 0) fetch_count();
     if (used == 0) return;
-    if (used / 2 > n_var * sink()->k) prune();
+    if (used / 2 > n_var * sink->k) prune();
     sort();
     list.reserve(used, WHAT);
     unpack_records<<<blocks_for(used, RECORD_THREADS), RECORD_THREADS, 0, state->compute.handle>>>(
         sorted.owner.data, sorted.strength.data, used, list.data);
     check_launch("copying neighbours");
-    fetch(state, list.data, used, WHAT, [&](const gcor_edge *some, int64_t, int64_t n) {
-        gcor_neighbours_add((gcor_neighbours *)state->sink, state->context, some, n);
-    });
+    fetch(state, list.data, used, WHAT,
+          [&](const gcor_edge *some, int64_t, int64_t n) { gcor_neighbours_add(sink, state->context, some, n); });
     clear(count.data, 1, state->compute, "clearing counts");
     used = 0;
 }

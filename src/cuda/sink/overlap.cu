@@ -83,11 +83,14 @@ class DeviceAdjacency : public DeviceSink {
   public:
     using DeviceSink::DeviceSink;
     SinkNeeds begin() override { return {false, false}; }
-    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override {
+        take(exact_in_place(state, rows, cols, tile));
+    }
+    void take(const Packed &values) override;
     void finish() override;
 
   private:
-    gcor_adjacency *adjacency() const { return (gcor_adjacency *)state->sink; }
+    gcor_adjacency *adjacency() const { return (gcor_adjacency *)sink; }
     AdjacencyMatrix *matrix();
 };
 
@@ -113,9 +116,9 @@ AdjacencyMatrix *DeviceAdjacency::matrix() {
     return (AdjacencyMatrix *)own->device;
 }
 
-void DeviceAdjacency::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+void DeviceAdjacency::take(const Packed &values) {
+    const gcor_tile &tile = values.tile;
     AdjacencyMatrix *to = matrix();
-    Packed values = exact_in_place(state, rows, cols, tile);
     dim3 grid((unsigned)((tile.n_col + SIDE - 1) / SIDE), (unsigned)((tile.n_row + SIDE - 1) / SIDE));
     put_adjacencies<<<grid, dim3(SIDE, HIGH), 0, state->compute.handle>>>(values.doubles, tile, values.shape,
                                                                           adjacency()->rule, to->values.data, to->first,
@@ -174,6 +177,7 @@ class Overlaps : public DeviceSink {
     void multiply(const Operand &, const Operand &, const gcor_tile &) override {
         fail_impossible("coefficients where there are overlaps");
     }
+    void take(const Packed &) override { fail_impossible("coefficients where there are overlaps"); }
     void overlap(const gcor_adjacency *rows, const gcor_adjacency *cols, const gcor_tile &tile) override;
     void finish() override { bands.finish(); }
     void trim() override;
@@ -187,7 +191,7 @@ class Overlaps : public DeviceSink {
 
 SinkNeeds Overlaps::begin() {
     if (!state->blas) state->blas.reset(new Blas);
-    bands.begin();
+    bands.begin(sink);
     return {false, false};
 }
 
@@ -215,8 +219,8 @@ void Overlaps::overlap(const gcor_adjacency *row_slab, const gcor_adjacency *col
     const AdjacencyMatrix &cols = *(const AdjacencyMatrix *)col_slab->device;
     gcor_tile tile = band;
     int64_t end = band.col + band.n_col;
-    if (state->sink->shape == GCOR_LOWER) end = std::min(end, band.row + band.n_row);
-    if (state->sink->shape == GCOR_UPPER) tile.col = std::max(band.col, band.row);
+    if (sink->shape == GCOR_LOWER) end = std::min(end, band.row + band.n_row);
+    if (sink->shape == GCOR_UPPER) tile.col = std::max(band.col, band.row);
     tile.n_col = end - tile.col;
     int64_t stride = (tile.n_col + ALIGNED - 1) / ALIGNED * ALIGNED;
     sums.reserve(tile.n_row * stride, "a band of sums");

@@ -62,7 +62,7 @@ void DeviceNeighbours::sample_side(const Operand &own, const Operand &others, in
     auto begin = is_sampled.begin() + (first + var);
     if (std::find(begin, begin + n, false) == begin + n) return;
     std::fill(begin, begin + n, true);
-    int64_t all = others.head.n_var, wanted = gcor_clamp(SAMPLED_EACH * sink()->k, SAMPLED_MIN, SAMPLED_MAX),
+    int64_t all = others.head.n_var, wanted = gcor_clamp(SAMPLED_EACH * sink->k, SAMPLED_MIN, SAMPLED_MAX),
             sampled = std::min(all, wanted), width = sampled < all ? sampled / SAMPLE_BLOCKS / 64 * 64 : all;
     if (sampled < all) sampled = width * SAMPLE_BLOCKS;
     int64_t height = gcor_clamp(SAMPLE_VALUES / sampled / MMA_BLOCK_ROWS * MMA_BLOCK_ROWS, MMA_BLOCK_ROWS,
@@ -76,11 +76,11 @@ void DeviceNeighbours::sample_side(const Operand &own, const Operand &others, in
             Product product = product_of(state, own, others, {var + row, n_row, others.head.first + col, width});
             product.shape = GCOR_FULL;
             error = product_error(product);
-            ApproxValues into{{}, approx.data + at, sampled, state->sink->shape != GCOR_FULL};
+            ApproxValues into{{}, approx.data + at, sampled, sink->edges.sink.shape != GCOR_FULL};
             launch_sink(state, product, into);
         }
         raise_by_approx<<<(unsigned)n_row, 256, 0, state->compute.handle>>>(
-            approx.data, sampled, sink()->edges.rule.side, error, sink()->k, min.data + first + var + row);
+            approx.data, sampled, sink->edges.rule.side, error, sink->k, min.data + first + var + row);
         check_launch("finding min weights");
     }
 }
@@ -107,11 +107,11 @@ static __global__ void raise_by_side(Packed values, bool by_row, gcor_side side,
 
 void DeviceNeighbours::raise_by_values(const Packed &values) {
     const gcor_tile &tile = values.tile;
-    gcor_side side = sink()->edges.rule.side;
+    gcor_side side = sink->edges.rule.side;
     cudaStream_t stream = state->compute.handle;
-    raise_by_side<<<(unsigned)tile.n_row, 256, 0, stream>>>(values, true, side, sink()->k,
+    raise_by_side<<<(unsigned)tile.n_row, 256, 0, stream>>>(values, true, side, sink->k,
                                                             min.data + first_row + tile.row);
-    raise_by_side<<<(unsigned)tile.n_col, 256, 0, stream>>>(values, false, side, sink()->k, min.data + tile.col);
+    raise_by_side<<<(unsigned)tile.n_col, 256, 0, stream>>>(values, false, side, sink->k, min.data + tile.col);
     check_launch("finding min weights");
 }
 
@@ -130,7 +130,7 @@ void DeviceNeighbours::raise_by_host(const gcor_tile &tile) {
         raise_to<<<blocks_for(n, 256), 256, 0, state->compute.handle>>>(host_min.data, n, own);
         check_launch("raising min weights");
     };
-    const gcor_edge_rule &rule = sink()->edges.rule;
+    const gcor_edge_rule &rule = sink->edges.rule;
     raise(rule.row_min + tile.row, tile.n_row, min.data + first_row + tile.row);
     raise(rule.col_min + tile.col, tile.n_col, min.data + tile.col);
 }

@@ -13,27 +13,40 @@ class DeviceSink {
     explicit DeviceSink(gcor_state *owner) : state(owner) {}
     virtual ~DeviceSink() = default;
 
-    /* Begins a run into state->sink and discards what the last run left. */
-    virtual SinkNeeds begin() = 0;
+    /* Begins a run into `to`, of which this is the device half, and discards what the last run left. */
+    SinkNeeds begin_run(gcor_sink *to) {
+        sink = to;
+        return begin();
+    }
     virtual void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) = 0;
+    /* Instead of multiply() where a sink before this one changes coefficients: takes those of a tile, doubles in device
+     * memory, which later work on state->compute may overwrite. */
+    virtual void take(const Packed &values) = 0;
     /* Instead of multiply() for operands of kind GCOR_ADJACENCY; only in a run of such operands. */
     virtual void overlap(const gcor_adjacency *, const gcor_adjacency *, const gcor_tile &) {
         fail_impossible("overlaps where there are coefficients");
     }
-    /* Delivers everything to state->sink; more tiles may follow. */
+    /* Delivers everything to the sink; more tiles may follow. */
     virtual void finish() = 0;
     /* Called after a run, when nothing is in flight: frees what is too large to keep. */
     virtual void trim() {}
 
   protected:
     gcor_state *state;
+    gcor_sink *sink = nullptr;
+
+    virtual SinkNeeds begin() = 0;
 };
+
+/* backend.cu: returns the device half for a sink that gets coefficients, one of `made`, which keeps it. */
+DeviceSink *device_sink_for(gcor_state *state, const gcor_sink *sink, DeviceSinks &made);
 
 std::unique_ptr<DeviceSink> make_edges(gcor_state *state);
 std::unique_ptr<DeviceSink> make_histogram(gcor_state *state);
 std::unique_ptr<DeviceSink> make_connectivity(gcor_state *state);
 std::unique_ptr<DeviceSink> make_maximum(gcor_state *state);
 std::unique_ptr<DeviceSink> make_combine(gcor_state *state);
+std::unique_ptr<DeviceSink> make_agreement(gcor_state *state); /* combine.cu */
 std::unique_ptr<DeviceSink> make_moments(gcor_state *state);
 std::unique_ptr<DeviceSink> make_adjacency(gcor_state *state);
 std::unique_ptr<DeviceSink> make_overlaps(gcor_state *state);    /* overlap.cu */
@@ -49,13 +62,13 @@ void cuda_plan_overlap(gcor_state *state, const gcor_context *context, int64_t n
  * copied on another stream into pinned memory, some rows at a time or as a whole; all host threads take the values from
  * there. */
 
-/* Delivers bands to state->sink. */
+/* Delivers bands to a sink. */
 class Bands {
   public:
     explicit Bands(gcor_state *owner) : state(owner) {}
 
-    /* Begins a run and discards what the last one left. whole: the sink takes each band as one tile. */
-    void begin(bool whole = false);
+    /* Begins a run into `to` and discards what the last one left. whole: the sink takes each band as one tile. */
+    void begin(gcor_sink *to, bool whole = false);
     /* Allocates the next band's values, in that form, to be written on state->compute. */
     const Packed &next(const gcor_tile &tile, gcor_form form);
     /* Marks the band as computed on state->compute, and sends the previous band meanwhile. */
@@ -80,6 +93,7 @@ class Bands {
     };
 
     gcor_state *state;
+    gcor_sink *sink = nullptr;
     Band bands[2];
     HostRows buffers[HOST_BUFFERS];
     bool whole = false;
