@@ -15,6 +15,7 @@
 #pragma once
 
 #include "../gpucor.h"
+#include "../measure/measure.h"
 #include "../measure/pearson.h"
 #include "../source/source.h"
 #include "kernels.h"
@@ -72,15 +73,7 @@ cpu_kendall cpu_table(const struct cpu_kernels *kernels, const cpu_levels *x, co
 /* Squared distance correlations of pairs, bias-corrected (measure/distance.c), without the distances of all pairs of
  * observations. */
 
-/* A column: its values (NaN: missing), and the rows of those present, ascending by value. sums: of a column that misses
- * no value in any pair, cpu_distance_sums() doubles that all its pairs need; NULL: each pair has its own. */
-typedef struct {
-    const double *values;
-    const int32_t *order;
-    int64_t n_present;
-    double *sums;
-} cpu_ordered;
-
+/* Doubles of gcor_ordered.sums. */
 static inline int64_t cpu_distance_sums(int64_t n_obs) {
     return 2 * n_obs + 2;
 }
@@ -90,11 +83,11 @@ int64_t cpu_distance_bytes(int64_t n_obs);
 
 /* Squared length of a column's U-centred distances: 0 if they are all zero but for rounding, or if there are too few
  * values; NaN if some are infinite. Writes the column's sums, unless they are NULL. Any thread. */
-double cpu_distance_norm(const cpu_ordered *x, void *work);
+double cpu_distance_norm(const gcor_ordered *x, void *work);
 
 /* Coefficient of the pairwise-complete observations, or a value above 1 that says why there is none, as
  * gcor_coefficient(). Any thread. */
-double cpu_distance_pair(const cpu_kernels *kernels, const cpu_ordered *x, const cpu_ordered *y, int64_t n_obs,
+double cpu_distance_pair(const cpu_kernels *kernels, const gcor_ordered *x, const gcor_ordered *y, int64_t n_obs,
                          void *work);
 
 /* ---- the back end -------------------------------------------------------------------------------- */
@@ -153,10 +146,10 @@ static inline int64_t cpu_at_most_last(const cpu_operand *o, int64_t var) {
 static inline int cpu_is_ordered(gcor_kind kind) {
     return kind == GCOR_DISTANCE || kind == GCOR_DISTANCE_COMMON;
 }
-static inline cpu_ordered cpu_ordered_of(const cpu_operand *o, int64_t j) {
+static inline gcor_ordered cpu_ordered_of(const cpu_operand *o, int64_t j) {
     const int64_t n = o->head.n_obs;
-    return (cpu_ordered){o->values + j * n, o->order + j * n, o->n_present[j],
-                         o->sums ? o->sums + j * cpu_distance_sums(n) : NULL};
+    return (gcor_ordered){o->values + j * n, o->order + j * n, o->n_present[j],
+                          o->sums ? o->sums + j * cpu_distance_sums(n) : NULL};
 }
 
 /* Scratch memory that is kept between tiles. */

@@ -233,7 +233,7 @@ static double spearman_pair(const cpu_operand *rows, int64_t i, const cpu_operan
 
 /* Columns of complete observations may have no coefficients. */
 static double distance_pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work) {
-    const cpu_ordered x = cpu_ordered_of(rows, i), y = cpu_ordered_of(cols, j);
+    const gcor_ordered x = cpu_ordered_of(rows, i), y = cpu_ordered_of(cols, j);
     double norm = rows->head.norm[i], other_norm = cols->head.norm[j];
     if (rows->head.kind == GCOR_DISTANCE && !(norm > 0 && other_norm > 0)) return gcor_coefficient(0, norm, other_norm);
     return cpu_distance_pair(rows->kernels, &x, &y, rows->head.n_obs, work);

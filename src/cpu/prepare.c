@@ -187,7 +187,7 @@ static double order_values(const preparation *p, const gcor_ranks *ranks, const 
     o->n_present[j] = gcor_rank(x, n, &own, &tied);
     memcpy(o->values + at, x, (size_t)n * sizeof *x);
     if (o->head.kind == GCOR_DISTANCE_COMMON) *present = o->n_present[j];
-    const cpu_ordered column = cpu_ordered_of(o, j);
+    const gcor_ordered column = cpu_ordered_of(o, j);
     return cpu_distance_norm(&column, ranks->entries);
 }
 

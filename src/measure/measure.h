@@ -127,6 +127,16 @@ double gcor_prepare_distance(double *x, int64_t n, gcor_preparing *with, float *
 double gcor_prepare_distance_double(double *x, int64_t n, gcor_preparing *with, double *out);
 int64_t gcor_distance_length(int64_t n_obs);
 
+/* A column of pairs of distances (distance_pair.h): its values (NaN: missing), and the rows of those present, ascending
+ * by value. sums: of a column that misses no value in any pair, the 2 n_present + 2 doubles that all its pairs need;
+ * NULL: each pair has its own. */
+typedef struct {
+    const double *values;
+    const int32_t *order;
+    int64_t n_present;
+    double *sums;
+} gcor_ordered;
+
 /* ---- pairs (pair.c) ----------------------------------------------------------------------------- */
 
 /* Coefficients of pairwise-complete pairs: both columns are prepared again on their pairwise-complete observations,

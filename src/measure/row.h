@@ -27,7 +27,7 @@ typedef enum {
     GCOR_SIGN_SPARSE,   /* the same, replacing GCOR_SIGN */
     GCOR_DISTANCE,      /* values and their order, replacing GCOR_REAL and GCOR_DOUBLE of distances between many
                          * observations; on the CPU */
-    GCOR_DISTANCE_COMMON, /* the same over pairwise-complete observations */
+    GCOR_DISTANCE_COMMON, /* the same over pairwise-complete observations; on a GPU up to GCOR_MAX_DISTANCES of them */
     GCOR_ADJACENCY,       /* a slab of the adjacency matrix, for topological overlap; no measure has it */
     GCOR_GIVEN /* columns of a symmetric matrix of coefficients, NaN: none; the coefficient of two variables is
                 * looked up; on the CPU */

@@ -64,7 +64,7 @@ typedef struct {
     int64_t n;
     double *values; /* N_KINDS columns */
     int32_t *order;
-    cpu_ordered column[N_KINDS], known[N_KINDS]; /* the same with sums, if no value is missing */
+    gcor_ordered column[N_KINDS], known[N_KINDS]; /* the same with sums, if no value is missing */
     double *sums;
     void *work;
 } columns;
@@ -83,7 +83,7 @@ static columns columns_new(int64_t n, double missing) {
         for (int64_t k = 0; k < n; k++)
             if (unit_uniform() < missing) x[k] = NAN;
         ranks.order = c.order + j * n;
-        c.column[j] = c.known[j] = (cpu_ordered){x, ranks.order, gcor_rank(x, n, &ranks, &tied), NULL};
+        c.column[j] = c.known[j] = (gcor_ordered){x, ranks.order, gcor_rank(x, n, &ranks, &tied), NULL};
         if (missing > 0) continue;
         c.known[j].sums = c.sums + j * cpu_distance_sums(n);
         double norm = cpu_distance_norm(&c.column[j], c.work), known = cpu_distance_norm(&c.known[j], c.work);
