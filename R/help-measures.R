@@ -34,8 +34,8 @@
 #' * Negative coefficients are no evidence of dependence. Networks keep positive ones only, and tests have one side.
 #'   `p.value` and `fdr` may be at most 0.31, as larger p values are those of negative coefficients.
 #' * It needs at least 4 observations. A column whose values but the smallest and largest are equal counts as constant.
-#' * Columns of up to 3,072 observations n are prepared as n (n - 1) / 2 distances of 4 bytes. Pairs of longer ones, and
-#'   with `"pairwise.complete.obs"`, take n log n steps on the CPU (Huo and Szekely 2016, *Technometrics* 58, 435-447).
+#' * Columns of up to 3,072 observations n are prepared as n (n - 1) / 2 distances of 4 bytes. Pairs of longer ones, on
+#'   the CPU, and with `"pairwise.complete.obs"` take n log n steps (Huo and Szekely 2016, *Technometrics* 58, 435-447).
 #'
 #' @section Groups of columns:
 #' With `groups`, a label for each column, the coefficients are those of whole groups, such as parcels of voxels or

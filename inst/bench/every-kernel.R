@@ -127,6 +127,7 @@ for (method in c("pearson", "kendall")) for (use in c("everything", "pairwise.co
 alike(gpuCorWindows, ties, width = 20, step = 5, output = "moments", density = 0.1, take = function(r) r$sd@x)
 same(gpuCorNetwork, distinct, threshold = 0.1, method = "bicor")
 same(gpuCorNetwork, holes, y = distinct, threshold = 0.2, method = "bicor", use = "pairwise.complete.obs")
+alike(gpuCor, holes, method = "distance", use = "pairwise.complete.obs")
 with_holes <- function(x) replace(x, sample(length(x), 100), NA)
 alike(gpuCor, with_holes(long), method = "bicor", use = "pairwise.complete.obs") # in device memory
 alike(gpuCor, distinct, covariates = distinct[, 1:2], method = "spearman")

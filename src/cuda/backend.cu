@@ -133,7 +133,8 @@ static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_
     case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double) + mask_words(n_obs) * (int64_t)sizeof(uint64_t);
     case GCOR_DOUBLE: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int);
-    case GCOR_PAIR_COMMON: return n_obs * (int64_t)(sizeof(double) + 3 * sizeof(int));
+    case GCOR_PAIR_COMMON:
+    case GCOR_DISTANCE_COMMON: return n_obs * (int64_t)(sizeof(double) + 3 * sizeof(int));
     case GCOR_BINNED: return n_obs + bin_steps(n_obs) * 32 * (int64_t)sizeof(uint4);
     default:
         return n_obs * (int64_t)sizeof(float) + (halves ? half_pieces(n_obs) * PIECE_BYTES : 0) +

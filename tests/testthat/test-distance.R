@@ -89,9 +89,9 @@ test_that("very large and very small values, constants and missing values are as
                  fixed = TRUE)
   gaps <- with_missing(scaled, 0.3)
   gaps[5:30, 10] <- NA
-  for (precision in c("single", "double")) {
+  for (backend in backends()) for (precision in c("single", "double")) {
     expect_distances(gaps, all_pairs(squared_distance, gaps), 1e-12, "pairwise", precision = precision,
-                     use = "pairwise.complete.obs", backend = "cpu")
+                     use = "pairwise.complete.obs", backend = backend)
   }
   expect_distances(gaps[, -10], all_pairs(squared_distance, na.omit(gaps[, -10])), 1e-6, "complete.obs",
                    use = "complete.obs")
@@ -154,6 +154,19 @@ test_that("a column and its copy have coefficient 1, and no column of a pair is 
   }
   both <- matrix_of(rbind(x[1:100, 5:6], NA), use = "pairwise")
   expect_identical(both[1, 2], matrix_of(rbind(x[1:100, 6:5], NA), use = "pairwise")[1, 2])
+})
+
+test_that("pairwise-complete coefficients have the same bits on every back end", {
+  for (n_obs in c(5, 40, 300, 1500)) {
+    x <- dependent(n_obs, 12)
+    x[, 7] <- round(2 * x[, 7]) # few levels: quadrants of one value
+    x[, 8] <- 3
+    x[1, 9] <- Inf
+    x[, 10] <- runif(n_obs) < 0.3
+    x <- with_missing(x, 0.05)
+    of <- function(backend) matrix_of(x, use = "pairwise.complete.obs", precision = "double", backend = backend)
+    for (backend in backends()) expect_identical(of(backend), of("cpu"))
+  }
 })
 
 test_that("there is no coefficient of fewer than four observations", {

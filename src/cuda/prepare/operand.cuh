@@ -25,6 +25,11 @@ struct CommonSide {
     const uint64_t *missing;
 };
 
+/* True for columns of values and their order, of which each pair makes its own. */
+inline bool is_ordered(gcor_kind kind) {
+    return kind == GCOR_PAIR_COMMON || kind == GCOR_DISTANCE_COMMON;
+}
+
 /* An operand in device memory, head.n_obs values per variable. The kind determines which members are used. */
 struct Operand {
     gcor_operand head{}; /* must be the first member: the engine sees only this */
@@ -43,11 +48,11 @@ struct Operand {
     std::unique_ptr<int64_t[]> tied_before; /* SIGN: number of preceding variables with ties */
     std::unique_ptr<int[]> level_count;     /* SIGN, long columns: number of levels; 0: more than FEW_LEVELS */
     DeviceArray<float> levels;              /* the levels, FEW_LEVELS each */
-    DeviceArray<double> values;             /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN:
-                                             * missing */
+    DeviceArray<double> values;             /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON,
+                                             * DISTANCE_COMMON: values, NaN: missing */
     DeviceArray<gcor_common_sums> common;   /* REAL_COMMON, as `missing`: see CommonSide */
     DeviceArray<uint64_t> missing;
-    DeviceArray<int> order, begin, end; /* RANK_COMMON, PAIR_COMMON: as made by gcor_rank() */
+    DeviceArray<int> order, begin, end; /* RANK_COMMON, PAIR_COMMON, DISTANCE_COMMON: as made by gcor_rank() */
     DeviceArray<unsigned char> codes;   /* BINNED: the bin of each observation */
     DeviceArray<uint4> bins;            /* BINNED: level bitsets (tensor.cu) */
     DeviceArray<int64_t> terms, margin; /* BINNED: terms of information of 0 .. n_obs; sum of those of each column */

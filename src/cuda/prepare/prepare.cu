@@ -5,6 +5,7 @@
 #include "operand.cuh"
 #include "../backend/lanes.cuh"
 #include "../../measure/bicor.h"
+#include "../../measure/distance_pair.h"
 #include "../../measure/measure.h"
 #include "../../source/source.h"
 
@@ -69,7 +70,8 @@ static void allocate(Operand &o) {
     case GCOR_DOUBLE: return o.values.reserve(n * n_var, what);
     case GCOR_RANK_COMMON:
     case GCOR_PAIR_COMMON:
-        if (o.head.kind == GCOR_PAIR_COMMON) o.values.reserve(n * n_var, what);
+    case GCOR_DISTANCE_COMMON:
+        if (is_ordered(o.head.kind)) o.values.reserve(n * n_var, what);
         o.order.reserve(n * n_var, what);
         o.begin.reserve(n * n_var, what);
         o.end.reserve(n * n_var, what);
@@ -314,26 +316,47 @@ struct Keeping {
     size_t scratch_bytes;
 };
 
+/* gcor_pair_norm() of distances, in n log n steps. scratch: distance_bytes(), aligned for two doubles. */
+static double distance_norm(char *scratch, const double *x, int64_t n) {
+    int64_t tied;
+    gcor_ranks ranks = gcor_ranks_at(scratch + gcor_distance_bytes(n), n);
+    const gcor_ordered column = {x, ranks.order, gcor_rank(x, n, &ranks, &tied), nullptr};
+    return gcor_distance_norm(&column, scratch);
+}
+
+static size_t distance_bytes(int64_t n) {
+    return (size_t)gcor_distance_bytes(n) + gcor_ranks_bytes(n);
+}
+
 /* The column prepared alone tells whether it has coefficients. */
 static void keep_column(void *user, int thread, int64_t j, double *x, int flags) {
     const Keeping *k = (const Keeping *)user;
     int64_t n = k->columns->n_obs, at = j - k->head->first, present = 0;
     memcpy(k->staged + (j - k->first) * n, x, (size_t)n * sizeof *x);
     for (int64_t q = 0; q < n; q++) present += !std::isnan(x[q]);
-    gcor_pair pair = gcor_pair_at(k->scratch + (size_t)thread * k->scratch_bytes, k->measure, k->columns->design, n);
-    double norm = gcor_pair_norm(&pair, x, &flags);
-    gcor_describe_column(k->measure, GCOR_PAIR_COMMON, present, &norm, &flags);
+    char *scratch = k->scratch + (size_t)thread * k->scratch_bytes;
+    double norm;
+    if (k->head->kind == GCOR_DISTANCE_COMMON) {
+        norm = distance_norm(scratch, x, n);
+    } else {
+        gcor_pair pair = gcor_pair_at(scratch, k->measure, k->columns->design, n);
+        norm = gcor_pair_norm(&pair, x, &flags);
+    }
+    gcor_describe_column(k->measure, k->head->kind, present, &norm, &flags);
     k->head->norm[at] = norm;
     k->head->flags[at] = (unsigned char)flags;
 }
 
 bool has_device_pairs(const gcor_measure *measure, const gcor_design *design) {
-    return measure->prepare_double == gcor_prepare_bicor_double && !gcor_is_designed(design);
+    bool is_bicor = measure->prepare_double == gcor_prepare_bicor_double;
+    return (is_bicor || measure->common == GCOR_DISTANCE_COMMON) && !gcor_is_designed(design);
 }
 
 static void prepare_pairs(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
     const int64_t n = columns->n_obs, n_var = o.head.n_var, group = std::max<int64_t>(1, GROUP_VALUES / n);
-    const size_t line = 64, bytes = (gcor_pair_bytes(measure, columns->design, n) + line - 1) / line * line;
+    const bool is_distance = o.head.kind == GCOR_DISTANCE_COMMON;
+    const size_t own = is_distance ? distance_bytes(n) : gcor_pair_bytes(measure, columns->design, n);
+    const size_t line = 64, bytes = (own + line - 1) / line * line;
     std::unique_ptr<char[]> scratch(new char[bytes * (size_t)state->context->threads]);
     auto fill = [&](double *staged, int64_t at, int64_t count) {
         Keeping work{measure, columns, &o.head, o.head.first + at, staged, scratch.get(), bytes};
@@ -344,8 +367,9 @@ static void prepare_pairs(gcor_state *state, const gcor_columns *columns, const 
     });
     for (int64_t at = 0; at < n_var; at += group)
         rank_columns(state, o.values.data + at * n, std::min(group, n_var - at), o, at);
-    o.biweight = {gcor_option_of(measure, columns->design, GCOR_BICOR_MAX_OUTLIERS),
-                  (int)gcor_option_of(measure, columns->design, GCOR_BICOR_FALLBACK), gcor_min_obs(measure)};
+    if (!is_distance)
+        o.biweight = {gcor_option_of(measure, columns->design, GCOR_BICOR_MAX_OUTLIERS),
+                      (int)gcor_option_of(measure, columns->design, GCOR_BICOR_FALLBACK), gcor_min_obs(measure)};
 }
 
 /* ---- norms and flags -------------------------------------------------------------------------------------- */
@@ -388,8 +412,8 @@ static bool is_for_host(const gcor_columns *columns, const gcor_measure *measure
     bool is_made_by_host = gcor_is_designed(columns->design) ||
                            (measure->prepare && !has_device_distances(measure, columns) &&
                             !has_device_centring(measure, columns, head.n_var));
-    return columns->n_obs == 0 || head.kind == GCOR_DOUBLE || head.kind == GCOR_BINNED ||
-           head.kind == GCOR_PAIR_COMMON || (head.kind == GCOR_REAL && is_made_by_host);
+    return columns->n_obs == 0 || head.kind == GCOR_DOUBLE || head.kind == GCOR_BINNED || is_ordered(head.kind) ||
+           (head.kind == GCOR_REAL && is_made_by_host);
 }
 
 /* Sets columns, norms and flags; cuda_prepare() adds what products need. */
@@ -398,7 +422,7 @@ static void fill(gcor_state *state, const gcor_columns *columns, const gcor_meas
     const bool on_host = is_for_host(columns, measure, o.head);
     if (!on_host)
         prepare_on_device(state, columns, measure, o);
-    else if (o.head.n_obs > 0 && kind == GCOR_PAIR_COMMON)
+    else if (o.head.n_obs > 0 && is_ordered(kind))
         prepare_pairs(state, columns, measure, o);
     else if (o.head.n_obs > 0 && kind == GCOR_DOUBLE)
         prepare_on_host(state, columns, measure, o, gcor_prepare_double, o.values.data);

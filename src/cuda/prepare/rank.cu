@@ -4,8 +4,8 @@
 #include "operand.cuh"
 #include "../backend/lanes.cuh"
 
-/* Destination of a column's ranks: scores, or order, begin and end for RANK_COMMON and PAIR_COMMON. The others are
- * NULL. */
+/* Destination of a column's ranks: scores, or order, begin and end for RANK_COMMON, PAIR_COMMON and
+ * DISTANCE_COMMON. The others are NULL. */
 struct RankOutput {
     float *scores;
     int *order, *begin, *end;
@@ -160,7 +160,7 @@ static void rank_by_sorting(gcor_state *state, const double *values, int n, int 
 static RankOutput output_of(const Operand &o, int64_t at) {
     int64_t first = at * o.head.n_obs;
     RankOutput out{};
-    if (o.head.kind == GCOR_RANK_COMMON || o.head.kind == GCOR_PAIR_COMMON)
+    if (o.head.kind == GCOR_RANK_COMMON || is_ordered(o.head.kind))
         out.order = o.order.data + first, out.begin = o.begin.data + first, out.end = o.end.data + first;
     else
         out.scores = o.columns.data + first;

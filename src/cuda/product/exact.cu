@@ -157,6 +157,7 @@ void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, con
     case GCOR_RANK_COMMON: return exact_pairwise(state, rows, cols, out);
     case GCOR_BINNED: return exact_mutual(state, rows, cols, out);
     case GCOR_PAIR_COMMON: return exact_pairwise_bicor(state, rows, cols, out);
+    case GCOR_DISTANCE_COMMON: return exact_pairwise_distance(state, rows, cols, out);
     default: fail_impossible("coefficients of columns of that kind"); /* the CPU's, or a sink's (sink/overlap.cu) */
     }
 }

@@ -3,16 +3,6 @@
 #include "pairwise.cuh"
 #include "../../measure/bicor.h"
 
-/* The arrays of an operand, from the tile's first variable on. */
-struct BicorSide {
-    const double *values;
-    const int *order, *present;
-    BicorSide(const Operand &o, int64_t var) {
-        int64_t v = var - o.head.first, at = v * o.head.n_obs;
-        values = o.values.data + at, order = o.order.data + at, present = o.present.data + v;
-    }
-};
-
 /* ---- one column of a pair ------------------------------------------------------------------------ */
 
 /* How the values of one column become differences, and these weighted. */
@@ -108,7 +98,7 @@ static __device__ double sum_from_first(const double *x, int n) {
 }
 
 struct BicorPairs {
-    BicorSide rows, cols;
+    OrderedSide rows, cols;
     int n_obs, min_obs, fallback;
     double max_outliers;
 

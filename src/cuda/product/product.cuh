@@ -20,6 +20,8 @@
  *   mutual.cu                   binned columns, by level bitsets
  *   pairwise_kendall.cu         pairwise-complete signs, one slice of bits at a time
  *   pairwise_pearson_spearman.cu  pairwise-complete Pearson, cosine and Spearman, pair by pair
+ *   pairwise_bicor.cu           pairwise-complete biweight midcorrelation
+ *   pairwise_distance.cu        pairwise-complete distance correlation, a thread for each pair
  *
  * A product is a sum over the bytes of columns in pieces (prepare/operand.cuh): of half-precision
  * values, or of common sign bits. */
@@ -132,11 +134,12 @@ TileValues values_in_place(gcor_state *state, const Operand &rows, const Operand
 /* double.cu: exact_dots() computes the coefficients of REAL columns that edges are decided on, as doubles. */
 void exact_dots(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void exact_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
-/* Pairwise-complete signs (pairwise_kendall.cu), values and ranks (pairwise_pearson_spearman.cu), and the biweight
- * midcorrelation (pairwise_bicor.cu). */
+/* Pairwise-complete signs (pairwise_kendall.cu), values and ranks (pairwise_pearson_spearman.cu), the biweight
+ * midcorrelation (pairwise_bicor.cu), and distances of up to GCOR_MAX_DISTANCES observations (pairwise_distance.cu). */
 void exact_pairwise_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void exact_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void exact_pairwise_bicor(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+void exact_pairwise_distance(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 /* Binned columns (mutual.cu). */
 void exact_mutual(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 
@@ -183,7 +186,7 @@ struct ProductBuffers {
     SetBuffers row_sets, col_sets;
     DeviceArray<unsigned long long> set_counts; /* kendall_sets.cu: common bits, summed over slices */
     KnightBuffers knight;
-    DeviceArray<double> scratch; /* pairwise.cuh: for very long columns */
+    DeviceArray<double> scratch; /* pairwise.cuh: for very long columns; pairwise_distance.cu */
 
     /* Invalidates what refers to a run's operands. */
     void forget() { row_planes.contents = col_planes.contents = {}; }
