@@ -52,9 +52,10 @@ basis_of <- function(regressors, weights, counts, may_keep) {
 whitened_basis <- function(z, regressors, counts) {
   v <- regressors$covariance
   v[!counts, ] <- v[, !counts] <- 0
-  wrong <- which(!is.finite(v) | !is.finite(t(v)) | abs(v - t(v)) > 1e-8 * max(abs(v)), arr.ind = TRUE)
-  if (nrow(wrong)) {
-    wrong <- wrong[1L, ]
+  mirrored <- t(v)
+  if (!isTRUE(max(abs(v - mirrored)) <= 1e-8 * max(abs(v)))) { # also of values that are not finite
+    wrong <- !is.finite(v) | !is.finite(mirrored) | abs(v - mirrored) > 1e-8 * max(abs(v))
+    wrong <- arrayInd(which(wrong)[1L], dim(v))
     entry <- function(i, k) paste0(format(v[i, k]), " in row ", i, ", column ", k)
     fail("'covariance' is ", entry(wrong[1L], wrong[2L]),
          if (wrong[1L] != wrong[2L]) paste0(", and ", entry(wrong[2L], wrong[1L])), "; it must be finite and symmetric")

@@ -47,9 +47,12 @@ for (method in c("pearson", "kendall", "spearman")) {
 same(gpuCorNetwork, holes, y = distinct, threshold = 0.2, method = "cosine", use = "pairwise.complete.obs")
 same(gpuCorNetwork, ties, threshold = 0.1, method = "distance") # operands are longer than columns
 same(gpuCorNetwork, distinct, density = 0.05, partial = TRUE)
-same(gpuCorNetwork, distinct, density = 0.05, method = "coherence") # few of the combined coefficients are copied
-same(gpuCorNetwork, distinct, threshold = 0, method = "coherence") # all of them
+same(gpuCorNetwork, distinct, density = 0.05, method = "coherence") # combined coefficients stay on the device
+same(gpuCorNetwork, distinct, threshold = 0, method = "coherence") # more edges than a tile has room for
 same(gpuCorNetwork, distinct, density = 0.05, method = "concordance")
+same(gpuCorNetwork, distinct, k = 3, method = "concordance")
+same(gpuConnectivity, distinct, threshold = 0.2, method = "concordance")
+same(gpuConnectivity, distinct, power = c(1.5, 6), method = "coherence")
 for (power in c(2.5, 6)) same(gpuConnectivity, distinct, power = power) # summed by the kernel that multiplies
 largest <- lapply(c("cpu", "cuda"), function(backend) { # of permuted columns
   set.seed(1)

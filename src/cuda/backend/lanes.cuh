@@ -6,7 +6,8 @@
 static const unsigned ALL_LANES = ~0u;
 
 /* Sum over a warp, in the order of coefficient.h. */
-static __device__ inline double sum_lanes(double value) {
+template <class Number>
+static __device__ inline Number sum_lanes(Number value) {
     for (int step = GCOR_LANES / 2; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
     return value;
 }

@@ -95,7 +95,7 @@ struct CommonBits {
 };
 
 /* Twice a value's centred rank among the complete observations is the number of complete values below it minus the
- * number above it. */
+ * number above it. Sums of integers: many GPUs have few units for doubles. */
 static __device__ double spearman_pair(const int *order_x, const int *begin_x, const int *end_x, int present_x,
                                        const int *order_y, const int *begin_y, const int *end_y, int present_y, int n,
                                        unsigned *scratch) {
@@ -104,17 +104,17 @@ static __device__ double spearman_pair(const int *order_x, const int *begin_x, c
     int common = x.count(order_x, present_x, begin_y);
     y.count(order_y, present_y, begin_x);
     __syncwarp();
-    double xx = 0, yy = 0, xy = 0;
+    long long xx = 0, yy = 0, xy = 0;
     for (int k = lane; k < n; k += 32) {
         if (begin_x[k] < 0 || begin_y[k] < 0) continue;
-        double u = x.at(begin_x[k]) + x.at(end_x[k]) - common, v = y.at(begin_y[k]) + y.at(end_y[k]) - common;
-        xx += u * u;
-        yy += v * v;
-        xy += u * v;
+        int u = x.at(begin_x[k]) + x.at(end_x[k]) - common, v = y.at(begin_y[k]) + y.at(end_y[k]) - common;
+        xx += (long long)u * u;
+        yy += (long long)v * v;
+        xy += (long long)u * v;
     }
     __syncwarp(); /* the next pair uses the scratch */
     if (common < 2) return GCOR_NO_VALUE;
-    return gcor_coefficient(sum_lanes(xy), sum_lanes(xx), sum_lanes(yy));
+    return gcor_coefficient((double)sum_lanes(xy), (double)sum_lanes(xx), (double)sum_lanes(yy));
 }
 
 /* ---- a tile ----------------------------------------------------------------------------------------- */
