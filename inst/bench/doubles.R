@@ -4,7 +4,7 @@
 #   Rscript inst/bench/doubles.R [--record] [row ...]
 #
 # doubles   additions, products and conversions, of all kernels of a call, for each pair; counted by the GPU
-# floats    the same on the ordinary cores; those of tensor cores are not counted
+# floats    the same on the ordinary cores; those of tensor cores are not counted, as the double products of overlaps
 # others    seconds of 1e9 pairs by these counts and the units' rates in data sheets: estimates, run on none of them
 arguments <- commandArgs(TRUE)
 here <- dirname(normalizePath(script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
