@@ -53,8 +53,8 @@ static const struct {
     {GCOR_ADJACENCIES, make_adjacency},
 };
 
-/* The kind of sink that has a device half. Of sinks that pass values on, only that of information (of all pairs, not
- * likelihoods) has one, if they are summed. */
+/* The kind of sink that has a device half. Of sinks that pass values on to their `of`, too, only that of information
+ * (of all pairs, not likelihoods) has one, if they are summed. */
 static gcor_role role_of(const gcor_sink *sink) {
     if (!sink->of) return sink->type->role;
     bool is_plain = sink->type->role == GCOR_INFORMATION && !((const gcor_information *)sink)->mean;

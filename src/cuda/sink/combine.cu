@@ -1,5 +1,5 @@
-/* Sinks that change coefficients on the device and pass them on to another sink's device half, tile by tile: as they
- * are stored there, in doubles, these have the numbers of sink/groups/combine.c and engine/between.c. */
+/* Sinks that change the coefficients of a tile, in doubles on the device, and pass them on to the device half of the
+ * next sink. The numbers are those of sink/groups/combine.c and engine/between.c. */
 #include "combine.cuh"
 #include "../product/pair.cuh"
 #include "../../engine/between.h"

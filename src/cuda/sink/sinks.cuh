@@ -1,5 +1,6 @@
 /* Sinks on the device. A kind of sink with a device half is a class in a file of its own and a row of the table in
- * backend.cu. The values of all other sinks are copied to the host and go to their take() (bands.cu). */
+ * backend.cu. The values of all other sinks are copied to the host and go to their take() (bands.cu). Sinks that pass
+ * coefficients on have such halves, too (combine.cu). */
 #pragma once
 
 #include "../product/product.cuh"
