@@ -48,7 +48,8 @@ same(gpuCorNetwork, holes, y = distinct, threshold = 0.2, method = "cosine", use
 same(gpuCorNetwork, ties, threshold = 0.1, method = "distance") # operands are longer than columns
 same(gpuCorNetwork, distinct, density = 0.05, partial = TRUE)
 same(gpuCorNetwork, distinct, density = 0.05, method = "coherence") # combined coefficients stay on the device
-same(gpuCorNetwork, distinct, threshold = 0, method = "coherence") # more edges than a tile has room for
+same(gpuCorNetwork, distinct, threshold = 0, method = "coherence")
+same(gpuCorNetwork, blocks, threshold = 0, method = "concordance") # more edges than a tile has room for at first
 same(gpuCorNetwork, distinct, density = 0.05, method = "concordance")
 same(gpuCorNetwork, distinct, k = 3, method = "concordance")
 same(gpuConnectivity, distinct, threshold = 0.2, method = "concordance")

@@ -172,6 +172,27 @@ test_that("concordance and proportionality are 2 cov / (var + var), with and wit
   expect_error(proportionality(x, partial = TRUE), "has no partial correlation")
 })
 
+test_that("networks of every back end have these coefficients, also where each pair is an edge", {
+  x <- shifted(30, 400)
+  for (method in c("coherence", "concordance")) {
+    network <- function(data, ...) as.data.frame(gpuCorNetwork(data, ..., method = method))
+    known <- function(...) network(..., backend = "cpu")
+    r <- as.matrix(gpuCor(x, method = method, backend = "cpu"))
+    for (backend in backends()) {
+      all <- network(x, threshold = 0, backend = backend)
+      expect_identical(nrow(all), as.integer(choose(400, 2)))
+      expect_equal(all$r, r[cbind(all$from, all$to)], tolerance = 1e-6)
+      expect_identical(network(x, density = 0.05, backend = backend), known(x, density = 0.05))
+      expect_identical(network(x, k = 3, backend = backend), known(x, k = 3))
+      expect_identical(network(x[, 1:200], x[, 201:400], threshold = 0.2, backend = backend),
+                       known(x[, 1:200], x[, 201:400], threshold = 0.2))
+      both <- list(x, x[30:1, ]^3)
+      expect_identical(network(both, combine = "mean", density = 0.05, backend = backend),
+                       known(both, combine = "mean", density = 0.05))
+    }
+  }
+})
+
 test_that("every result has these coefficients, on any number of threads, of subjects, and in parts", {
   x <- shifted(60, 150) * rep(1 + seq_len(150) / 100, each = 60)
   y <- x[60:1, ]^3
