@@ -1,4 +1,4 @@
-# How many instructions on doubles and on floats a pair takes, and how long these take on other GPUs at least: some have
+# How many instructions on doubles and on floats a pair takes, and the min time of these on other GPUs: some have
 # a double unit for every 64 of floats. Needs a GPU and the CUDA Toolkit's ncu.
 #
 #   Rscript inst/bench/doubles.R [--record] [row ...]

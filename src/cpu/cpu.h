@@ -78,15 +78,8 @@ static inline int64_t cpu_distance_sums(int64_t n_obs) {
     return 2 * n_obs + 2;
 }
 
-/* Bytes of scratch for columns of n_obs values, aligned for vectors of two doubles. */
-int64_t cpu_distance_bytes(int64_t n_obs);
-
-/* Squared length of a column's U-centred distances: 0 if they are all zero but for rounding, or if there are too few
- * values; NaN if some are infinite. Writes the column's sums, unless they are NULL. Any thread. */
-double cpu_distance_norm(const gcor_ordered *x, void *work);
-
 /* Coefficient of the pairwise-complete observations, or a value above 1 that says why there is none, as
- * gcor_coefficient(). Any thread. */
+ * gcor_coefficient(). work: gcor_distance_bytes(). Any thread. */
 double cpu_distance_pair(const cpu_kernels *kernels, const gcor_ordered *x, const gcor_ordered *y, int64_t n_obs,
                          void *work);
 

@@ -55,14 +55,6 @@ static double sum_quadrant(const void *with, const gcor_quadrant *q, gcor_point 
     return product + sum_quadrant(with, &small, q->of);
 }
 
-int64_t cpu_distance_bytes(int64_t n_obs) {
-    return gcor_distance_bytes(n_obs);
-}
-
-double cpu_distance_norm(const gcor_ordered *x, void *work) {
-    return gcor_distance_norm(x, work);
-}
-
 double cpu_distance_pair(const cpu_kernels *kernels, const gcor_ordered *x, const gcor_ordered *y, int64_t n_obs,
                          void *work) {
     return gcor_distance_pair(sum_quadrant, kernels, x, y, n_obs, work, 0);

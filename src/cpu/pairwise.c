@@ -3,6 +3,7 @@
 #include "cpu.h"
 
 #include "../measure/coefficient.h"
+#include "../measure/distance_pair.h"
 #include "../measure/measure.h"
 #include "../base/threads.h"
 
@@ -253,7 +254,7 @@ static int64_t work_bytes(const cpu_operand *o) {
     switch (o->head.kind) {
     case GCOR_RANK_COMMON: return 2 * (o->head.n_obs + 1) * (int64_t)sizeof(int32_t);
     case GCOR_DISTANCE:
-    case GCOR_DISTANCE_COMMON: return (cpu_distance_bytes(o->head.n_obs) + 63) / 64 * 64;
+    case GCOR_DISTANCE_COMMON: return (gcor_distance_bytes(o->head.n_obs) + 63) / 64 * 64;
     case GCOR_PAIR_COMMON:
         return gcor_max((int64_t)gcor_pair_bytes(o->measure, o->design, o->head.n_obs),
                         cpu_bicor_bytes(o->head.n_obs)) /

@@ -4,6 +4,7 @@
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
 #include "../measure/mutual.h"
+#include "../measure/distance_pair.h"
 #include "../measure/measure.h"
 #include "../source/source.h"
 
@@ -188,7 +189,7 @@ static double order_values(const preparation *p, const gcor_ranks *ranks, const 
     memcpy(o->values + at, x, (size_t)n * sizeof *x);
     if (o->head.kind == GCOR_DISTANCE_COMMON) *present = o->n_present[j];
     const gcor_ordered column = cpu_ordered_of(o, j);
-    return cpu_distance_norm(&column, ranks->entries);
+    return gcor_distance_norm(&column, ranks->entries);
 }
 
 /* Copies values of a kind whose pairs are prepared separately; the column prepared alone tells whether it has
@@ -340,7 +341,7 @@ static gcor_status prepare_columns(gcor_context *context, const gcor_columns *co
     int is_reduced = gcor_is_reduced(measure, columns->design, o->head.kind);
     size_t scratch = gcor_ranks_bytes(columns->n_obs);
     if (o->head.kind == GCOR_PAIR_COMMON) scratch = gcor_pair_bytes(measure, columns->design, columns->n_obs);
-    if (cpu_is_ordered(o->head.kind)) scratch = (size_t)cpu_distance_bytes(columns->n_obs);
+    if (cpu_is_ordered(o->head.kind)) scratch = (size_t)gcor_distance_bytes(columns->n_obs);
     const size_t products = GCOR_TOGETHER * (size_t)o->head.n_obs * sizeof(double);
     if (is_reduced && products > scratch) scratch = products;
     preparation p = {measure, columns->design, after, o, columns->n_obs, NULL, (scratch + 63) / 64 * 64};

@@ -204,7 +204,7 @@ GCOR_INLINE int gcor_is_first(const double *x, const double *y, int64_t n) {
     return k == n || x[k] < y[k];
 }
 
-/* A quadrant has at most so many of n_obs observations. */
+/* Max number of observations in a quadrant, of n_obs. */
 GCOR_INLINE int64_t gcor_distance_half(int64_t n_obs) {
     return n_obs / 2 + 1;
 }
@@ -232,7 +232,9 @@ GCOR_INLINE gcor_distance gcor_distance_at(void *work, int64_t n_obs, int lane) 
     return p;
 }
 
-/* As cpu_distance_norm(), and on the host only. */
+/* Squared length of a column's U-centred distances: 0 if they are all zero but for rounding, or if there are too few
+ * values; NaN if some are infinite. Writes the column's sums, unless they are NULL. work: gcor_distance_bytes() of its
+ * values. On the host only; any thread. */
 GCOR_INLINE double gcor_distance_norm(const gcor_ordered *x, void *work) {
     gcor_distance p = gcor_distance_at(work, x->n_present, 0);
     if (x->sums) {

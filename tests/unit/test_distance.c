@@ -5,6 +5,7 @@
 #include "../../src/base/isa.h"
 #include "../../src/base/os.h"
 #include "../../src/cpu/cpu.h"
+#include "../../src/measure/distance_pair.h"
 #include "../../src/measure/measure.h"
 
 #include <math.h>
@@ -73,7 +74,7 @@ static columns columns_new(int64_t n, double missing) {
     columns c = {.n = n, .values = malloc((size_t)(N_KINDS * n) * sizeof(double))};
     c.order = malloc((size_t)(N_KINDS * n) * sizeof *c.order);
     c.sums = malloc((size_t)(N_KINDS * cpu_distance_sums(n)) * sizeof *c.sums);
-    c.work = gcor_os_alloc((size_t)(cpu_distance_bytes(n) + 63) / 64 * 64);
+    c.work = gcor_os_alloc((size_t)(gcor_distance_bytes(n) + 63) / 64 * 64);
     void *memory = malloc(gcor_ranks_bytes(n));
     gcor_ranks ranks = gcor_ranks_at(memory, n);
     for (int j = 0; j < N_KINDS; j++) {
@@ -86,7 +87,7 @@ static columns columns_new(int64_t n, double missing) {
         c.column[j] = c.known[j] = (gcor_ordered){x, ranks.order, gcor_rank(x, n, &ranks, &tied), NULL};
         if (missing > 0) continue;
         c.known[j].sums = c.sums + j * cpu_distance_sums(n);
-        double norm = cpu_distance_norm(&c.column[j], c.work), known = cpu_distance_norm(&c.known[j], c.work);
+        double norm = gcor_distance_norm(&c.column[j], c.work), known = gcor_distance_norm(&c.known[j], c.work);
         CHECK(memcmp(&norm, &known, sizeof norm) == 0);
     }
     free(memory);

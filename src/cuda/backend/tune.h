@@ -112,7 +112,7 @@ enum {
     SETS_SIDE = 2048, /* side of a tile: a square tile packs the fewest columns per pair */
 
     COMMON_WARPS = 8,   /* warps of a block, each with its own pair */
-    PAIR_THREADS = 128, /* of a block, each with its own pair */
+    PAIR_THREADS = 128, /* distances: threads of a block, each with its own pair */
 
     EDGE_SPAN = 1024, /* pairs of a row that a block of 256 threads scans */
 
@@ -121,8 +121,8 @@ enum {
     SUM_BLOCKS = 2,       /* to sum a tile's values, with 40 KB of bins each */
     COUNT_BLOCKS = 1,     /* to count them, with 1,024 threads */
     COMMON_BLOCKS = 32,   /* for pairwise-complete pairs: several rounds, as pairs take different times */
-    PAIR_BLOCKS = 4,      /* each thread has scratch */
-    PAIR_DIVISOR = 16,    /* max fraction of the free memory for scratch */
+    PAIR_BLOCKS = 4,      /* distances: each thread has scratch */
+    PAIR_DIVISOR = 16,    /* distances: max part (1/16) of the free memory for scratch */
 
     /* Initial capacity for a tile's edges: a fraction (1/512) of its pairs, but at least EDGES_MIN. If there are
      * more than EDGES_MAX, 128 rows of the widest tile, the tile is computed in parts. */

@@ -99,9 +99,10 @@ struct Packed {
 
 /* A tile in device memory, as exact_value() takes it (pair.cuh). */
 struct TileValues {
-    Packed values;                     /* what gcor_coefficient() takes, as counts or doubles; or coefficients */
-    const double *row_norm, *col_norm; /* the tile's norms; NULL for coefficients */
-    bool rounded;                      /* true: coefficients are rounded to single precision, as in a dense result */
+    Packed values;                    /* what gcor_coefficient() takes, as counts or doubles; or coefficients */
+    const double *row_norm = nullptr; /* the tile's norms; NULL for coefficients */
+    const double *col_norm = nullptr;
+    bool rounded = false; /* true: coefficients are rounded to single precision, as in a dense result */
 };
 
 /* ---- product.cu -------------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ class PassingSink : public DeviceSink {
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override {
         change(values_in_place(state, rows, cols, tile));
     }
-    void take(const Packed &values) override { change({values, nullptr, nullptr, false}); }
+    void take(const Packed &values) override { change({values}); }
     void finish() override { next->finish(); }
     void trim() override {
         if (next) next->trim();

@@ -298,7 +298,7 @@ class DeviceConnectivity : public DeviceSink {
     using DeviceSink::DeviceSink;
     SinkNeeds begin() override;
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
-    void take(const Packed &values) override { sum({values, nullptr, nullptr, false}); }
+    void take(const Packed &values) override { sum({values}); }
     void finish() override;
     void trim() override { totals.trim(); }
 

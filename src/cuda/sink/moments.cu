@@ -88,7 +88,7 @@ class DeviceWindowMoments : public DeviceSink {
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override {
         add(values_in_place(state, rows, cols, tile));
     }
-    void take(const Packed &values) override { add({values, nullptr, nullptr, false}); }
+    void take(const Packed &values) override { add({values}); }
     void finish() override;
     void trim() override;
 
