@@ -1,5 +1,6 @@
 # Work that does not take the road of most: missing values, long columns, many regressors, false discovery rates,
-# context likelihood, permutations, networks of very many edges. Elapsed seconds.
+# context likelihood, permutations, networks of very many edges, measures and tests with a last step of their own.
+# Elapsed seconds.
 #
 #   Rscript inst/bench/roads.R [--record] [row ...]
 #
@@ -94,6 +95,29 @@ association <- function(p, must) {
        floor = function(x) gpuCorNetwork(x[, 1:20000], x[, 20001:25000], threshold = 0.99),
        ours = function(x) gpuAssociation(x[, 1:20000], x[, 20001:25000], p.value = p))
 }
+# A network with a last step of its own, beside Pearson's of the same columns.
+last_step <- function(data, n_obs, n_var, must, ...) {
+  list(data = function() data(n_obs, n_var), must = must, floor = function(x) gpuCorNetwork(filled(x), density = 0.001),
+       ours = function(x) gpuCorNetwork(x, density = 0.001, ...))
+}
+gaps <- function(n_obs, n_var) missing(correlated(n_obs, n_var), 0.05)
+one_frequency <- list(segment = 64, band = "sum")
+kinship <- 0.5 * (diag(1000) + outer(1:1000 %% 10, 1:1000 %% 10, `==`))
+two_groups <- function(n_var, ...) {
+  list(data = function() correlated(210, n_var), must = 0.1,
+       floor = function(x) gpuCorCompare(x[1:105, ], x[106:210, ], p.value = 0.05),
+       ours = function(x) gpuCorCompare(x[1:105, ], x[106:210, ], n_perm = 50, ...))
+}
+subjects <- function(...) {
+  list(data = function() lapply(1:24, function(i) correlated(200, 800) + rnorm(160000)), must = 0.05,
+       floor = function(x) gpuCorNetwork(x, density = 0.001, combine = "fisher"),
+       ours = function(x) gpuCorCompare(x[1:12], x[13:24], ...))
+}
+moments <- function(step, must) {
+  list(data = function() normal(165, 20000), must = must, floor = function(x) gpuCorNetwork(x, density = 0.001),
+       ours = function(x) gpuCorWindows(x, 60, step = step, output = "moments", density = 0.001))
+}
+
 gpu_rows <- list(
   "300,000, 0.012" = network(3e5, 0.012, 0.5),
   "300,000, 0.0125" = network(3e5, 0.0125, 0.6),
@@ -111,7 +135,27 @@ gpu_rows <- list(
   "association, 5.0 M" = association(1.24e-5, 0.3),
   "association, 1.2 M" = association(2.8e-8, 0.1),
   "threads, dist" = list(data = function() normal(100, 10000), times = 1.2, floor = function(x) gpuCor(x, threads = 8),
-                         ours = function(x) gpuCor(x))
+                         ours = function(x) gpuCor(x)),
+  "concordance" = last_step(normal, 100, 50000, 0.05, method = "concordance"),
+  "coherence, one" = last_step(normal, 200, 100000, 0.2, method = "coherence", bandpass = c(0.1, 0.11), tr = 1,
+                               options = one_frequency),
+  "coherence" = last_step(normal, 200, 100000, NA, method = "coherence", bandpass = c(0.02, 0.24), tr = 1),
+  "covariance" = last_step(correlated, 1000, 18000, 0.1, covariance = kinship),
+  "partial" = last_step(correlated, 1000, 18000, 0.2, partial = TRUE),
+  "pairs, Spearman" = last_step(gaps, 200, 20000, 0.1, use = "pairwise", method = "spearman"),
+  "pairs, bicor" = last_step(gaps, 200, 20000, 0.3, use = "pairwise", method = "bicor"),
+  "pairs, distance" = list(data = function() gaps(105, 5000), must = 0.1, floor = function(x) gpuCor(filled(x)),
+                           ours = function(x) gpuCor(x, use = "pairwise", method = "distance")),
+  "rates, two groups" = two_groups(6000, fdr = 0.05),
+  "maxT, two groups" = two_groups(8000, p.value = 0.05),
+  "subjects, t" = subjects(p.value = 0.001),
+  "subjects, maxT" = subjects(p.value = 0.05, n_perm = 100),
+  "subjects, rates" = subjects(fdr = 0.05, n_perm = 100),
+  "windows, 22" = moments(5, NA),
+  "windows, 106" = moments(1, 0.2),
+  "eigenvector" = list(data = function() normal(128, 3e5), must = 0.3,
+                       floor = function(x) gpuCorNetwork(x, density = 0.001),
+                       ours = function(x) gpuConnectivity(x, maps = "eigenvector", density = 0.001))
 )
 
 run_row <- function(name) {
