@@ -97,7 +97,8 @@ association <- function(p, must) {
 }
 # A network with a last step of its own, beside Pearson's of the same columns.
 last_step <- function(data, n_obs, n_var, must, ...) {
-  list(data = function() data(n_obs, n_var), must = must, floor = function(x) gpuCorNetwork(filled(x), density = 0.001),
+  list(data = function() data(n_obs, n_var), must = must, prepare = function(x) complete <<- filled(x),
+       floor = function(x) gpuCorNetwork(complete, density = 0.001),
        ours = function(x) gpuCorNetwork(x, density = 0.001, ...))
 }
 gaps <- function(n_obs, n_var) missing(correlated(n_obs, n_var), 0.05)
