@@ -152,7 +152,7 @@ input_hint <- function(x, name) {
   if (inherits(x, "formula")) return(paste0("; covariates = ", deparse1(x), " regresses these out"))
   if (!is.character(x) || length(x) != 1L) return(NULL)
   if (grepl("[.]nii([.]gz)?$", x)) return("; voxelMatrix() reads this file")
-  if (grepl("[.](h5|h5ad|hdf5|bin|raw)$", x, ignore.case = TRUE)) return("; gpuCorFile() takes this file")
+  if (grepl("[.](h5|h5ad|hdf5|bed|bin|raw)$", x, ignore.case = TRUE)) return("; gpuCorFile() takes this file")
   if (grepl("[.][[:alnum:]]+$", x)) "; read the file first"
 }
 

@@ -56,6 +56,15 @@ OUTSIDE <- list(
       1
     }
   ),
+  plink = list(
+    read = function(x, columns) read_plink_columns(x, columns),
+    is_sound = function(x) is_one_string(x$file),
+    describe = function(x) "PLINK",
+    grain = function(x) {
+      check_plink_file(x)
+      1
+    }
+  ),
   big.matrix = list( # of package bigmemory; element `data` of a gpuCorFile
     read = function(x, columns) {
       unname(with_our_errors(x$data[, columns, drop = FALSE], "the big.matrix cannot be read: "))

@@ -81,6 +81,9 @@ place_of <- function(coords, name) {
            show_value(coords)
          })
   }
+  if (nrow(coords) && anyNA(coords) && all(is.na(rowSums(coords)))) {
+    fail("'", name, "' has no column of the data with all coordinates: each has NA")
+  }
   place <- t(coords)
   storage.mode(place) <- "double"
   list(label = label, place = unname(place))

@@ -1,7 +1,8 @@
 #' Data in a file, larger than memory
 #'
-#' `gpuCorFile()` describes a raw, HDF5 or NIfTI file that takes the place of a matrix. [gpuCor()], [gpuCorNetwork()],
-#' [gpuConnectivity()] and others read it in blocks of columns, so that the data are never in memory as a whole.
+#' `gpuCorFile()` describes a raw, HDF5, NIfTI or PLINK file that takes the place of a matrix. [gpuCor()],
+#' [gpuCorNetwork()], [gpuConnectivity()] and others read it in blocks of columns, so that the data are never in memory
+#' as a whole.
 #'
 #' **Raw files** are read fastest. They contain only values, of one type and little-endian: all observations of the
 #' first variable, then those of the second, and so on. `writeBin(as.vector(x), file)` writes such a file of a matrix
@@ -19,6 +20,13 @@
 #' inside the mask are the variables. Values are scaled as the header says. Voxels that do not vary are not dropped, as
 #' by [voxelMatrix()], but have no coefficients. [voxelImage()], [voxelCoords()] and [parcelMeans()] take the file, too.
 #'
+#' **Genotypes of PLINK 1** (`.bed`, with `.bim` and `.fam` beside it) need no further argument: samples are the
+#' observations, variants are the variables, and the value is the number of A1 alleles, 0, 1, 2 or `NA`, so that r^2 is
+#' that of `plink --r2`. Variants keep their ids; one without (`.`) is named by chromosome and position, and samples are
+#' named by their individual ids. Element `variants` is a data frame of the `.bim` file: `chromosome`, `id`, `cm`, `bp`,
+#' `a1` and `a2`. Chromosome 0, positions up to 0, and a column `cm` of zeros are `NA`. A window is
+#' `pairMask(x$variants[c("chromosome", "bp")], within_distance = 1e6)` in base pairs, or of `cm` ([pairMask()]).
+#'
 #' A `DelayedMatrix` (such as an `HDF5Matrix`) and a `big.matrix` of package bigmemory, with observations in rows, are
 #' also read in blocks of columns. They need no `gpuCorFile()`, nor do experiments: see [gpucor-containers].
 #'
@@ -29,7 +37,8 @@
 #' [saveRDS()] saves the name of the file, not its values. The next use opens the file again and checks its size.
 #'
 #' @param file A string: the name of a file.
-#' @param dim Two integers: numbers of observations and of variables. Optional for HDF5; `NULL` for images.
+#' @param dim Two integers: numbers of observations and of variables. Optional for HDF5; `NULL` for
+#'   images and PLINK.
 #' @param storage,offset A string: the type of the values of a raw file, `"double"` (8 bytes), `"float"` (4) or
 #'   `"integer"` (4); and the bytes before the first value. `NA`, `NaN` and `NA_integer_` (-2^31) are missing.
 #' @param dimnames `NULL`, or a list of the names of observations and of variables, each possibly `NULL`.
@@ -56,16 +65,25 @@
 #' @export
 gpuCorFile <- function(file, dim = NULL, storage = c("double", "float", "integer"), dimnames = NULL, offset = 0,
                        dataset = NULL, transpose = FALSE, mask = NULL) {
-  file <- check_data_file(file)
+  given <- file
+  file <- check_data_file(given)
   transpose <- check_flag(transpose, "transpose")
   if (is.null(dim) && is_image_name(file)) return(image_file(file, mask))
   if (!is.null(mask)) fail("'mask' is for images (.nii), which need no 'dim'")
   x <- if (!is.null(dataset) || (is.null(dim) && is_hdf5(file))) {
     hdf5_file(file, dataset, transpose, dim)
   } else {
-    if (is.null(dim)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw one give 'dim'")
-    check_that(transpose, "transpose", !transpose, "FALSE for a raw file", ", as it has one variable after the other")
-    raw_file(file, dim, check_choice(storage, c("double", "float", "integer"), "storage"), NULL, offset)
+    is_plink <- is.null(dim) && is_plink_name(given)
+    if (is.null(dim) && !is_plink) {
+      fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw one give 'dim'")
+    }
+    check_that(transpose, "transpose", !transpose, "FALSE for a raw file or PLINK's",
+               ", as they have one variable after the other")
+    if (is_plink) {
+      plink_file(file, given)
+    } else {
+      raw_file(file, dim, check_choice(storage, c("double", "float", "integer"), "storage"), NULL, offset)
+    }
   }
   if (is.null(dimnames)) return(x)
   x$dimnames <- check_that(dimnames, "dimnames", are_names(dimnames, x$dim), paste0(

@@ -81,3 +81,22 @@ with_workers <- function(code) {
   })
   force(code)
 }
+
+# A .bed file of genotypes x, numbers of A1 alleles, as the format's definition says: two bits a sample, in a byte from
+# right to left. `...`: columns of the .bim file other than ids.
+write_plink <- function(x, ..., file = tempfile(fileext = ".bed")) {
+  bits <- `dim<-`(ifelse(is.na(x), "01", c("11", "10", "00")[x + 1]), dim(x))
+  bytes <- apply(rbind(bits, matrix("00", -nrow(x) %% 4, ncol(x))), 2, function(variant) {
+    apply(matrix(variant, 4), 2, function(four) strtoi(paste(rev(four), collapse = ""), 2))
+  })
+  writeBin(as.raw(c(0x6c, 0x1b, 0x01, bytes)), file)
+  bim <- data.frame(chromosome = 1, id = colnames(x), cm = 0, bp = seq_len(ncol(x)), a1 = "A", a2 = "G")
+  bim[names(list(...))] <- list(...)
+  fam <- cbind("family", rownames(x), 0, 0, 0, -9)
+  write_words <- function(table, ending) {
+    write.table(table, sub("bed$", ending, file), quote = FALSE, row.names = FALSE, col.names = FALSE)
+  }
+  write_words(bim, "bim")
+  write_words(fam, "fam")
+  file
+}
