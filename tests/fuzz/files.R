@@ -532,6 +532,29 @@ raw_reference <- function(content, made) {
   list(gpuCorFile = m, gpuCor = suppressWarnings(as.vector(gpuCor(m, threads = 1))))
 }
 
+# ---- PLINK: a .bed file, whose .bim and .fam are not damaged
+
+random_plink <- function() {
+  dim <- c(sample(2:12, 1), sample(8, 1))
+  stride <- ceiling(dim[1] / 4)
+  list(content = c(as.raw(c(0x6c, 0x1b, 1)), some_bytes(stride * dim[2])), dim = dim, how = list())
+}
+
+write_plink_case <- function(bytes, path, made) {
+  writeBin(bytes, path)
+  writeLines(sprintf("1 rs%d 0 %d A G", seq_len(made$dim[2]), seq_len(made$dim[2])), sub("bed$", "bim", path))
+  writeLines(sprintf("1 s%d 0 0 0 -9", seq_len(made$dim[1])), sub("bed$", "fam", path))
+}
+
+plink_reference <- function(content, made) {
+  stride <- ceiling(made$dim[1] / 4)
+  stopifnot(length(content) == 3 + stride * made$dim[2], content[1:3] == as.raw(c(0x6c, 0x1b, 1)))
+  bits <- matrix(as.integer(rawToBits(content[-(1:3)])), 2) # the lower bit first
+  value <- ifelse(bits[1, ] == 0, 2 - bits[2, ], ifelse(bits[2, ] == 0, NA, 0))
+  m <- matrix(value, 4 * stride)[seq_len(made$dim[1]), , drop = FALSE]
+  list(gpuCorFile = m, gpuCor = suppressWarnings(as.vector(gpuCor(m, threads = 1))))
+}
+
 # ---- HDF5: what rhdf5 says of the same file is right, as bytes of its data are not protected
 
 h5_bytes <- function(write) {
@@ -744,6 +767,8 @@ file_formats <- list(
   gifti_ascii = gifti_format("ASCII"), gifti_base64 = gifti_format("Base64Binary"),
   gifti_zlib = gifti_format("GZipBase64Binary"), gifti_gz = gz_of(gifti_format("GZipBase64Binary")),
   raw = list(ending = ".raw", make = random_raw, readers = file_readers, reference = raw_reference),
+  plink = list(ending = ".bed", make = random_plink, write = write_plink_case, readers = file_readers,
+               reference = plink_reference),
   hdf5 = h5_format(".h5", random_dense), anndata = h5_format(".h5ad", random_anndata),
   `10x` = h5_format(".h5", random_10x),
   confounds = confounds_format, confounds_gz = gz_of(confounds_format),

@@ -118,7 +118,8 @@ test_that("a gpuCorFile that was changed is an error", {
   writeBin(as.vector(x), raw)
   image <- tempfile(fileext = ".nii")
   writeVoxels(array(rnorm(3 * 2 * 2 * 5), c(3, 2, 2, 5)), image)
-  files <- list(raw = gpuCorFile(raw, dim(x)), image = gpuCorFile(image))
+  files <- list(raw = gpuCorFile(raw, dim(x)), image = gpuCorFile(image),
+                plink = gpuCorFile(write_plink(matrix(0:2, 9, 3, dimnames = list(1:9, 1:3)))))
   if (requireNamespace("rhdf5", quietly = TRUE)) {
     h5 <- tempfile(fileext = ".h5")
     rhdf5::h5createFile(h5)
