@@ -93,6 +93,16 @@ as_hdf5 <- function(n_obs, n_var) {
   rhdf5::h5write(mixture(n_obs, n_var), path, "x")
   gpuCorFile(path, dataset = "x")
 }
+# Genotypes 10 kb apart, of random bytes.
+plink_file <- function(n_obs, n_var) {
+  path <- tempfile("genotypes", fileext = ".bed")
+  set.seed(1)
+  bytes <- sample(0:255, ceiling(n_obs / 4) * n_var, TRUE)
+  writeBin(as.raw(c(0x6c, 0x1b, 1, bytes)), path)
+  writeLines(sprintf("1 rs%d 0 %d A G", seq_len(n_var), seq_len(n_var) * 10000L), sub("bed$", "bim", path))
+  writeLines(sprintf("1 s%d 0 0 0 -9", seq_len(n_obs)), sub("bed$", "fam", path))
+  gpuCorFile(path)
+}
 
 # ---- calls
 
@@ -184,6 +194,10 @@ ROWS <- list(
   "sparse, kendall" = row(cells, c(20000, 500), c(1e5, 2000), dense(method = "kendall")),
   "raw file" = row(raw_file, c(500, 5000), c(1000, 40000), network(threshold = 0.5)),
   "HDF5 file" = row(as_hdf5, c(500, 3000), c(1000, 40000), network(threshold = 0.5), needs = "rhdf5"),
+  "PLINK file" = row(plink_file, c(500, 2000), c(5000, 40000), function(x) {
+    window <- pairMask(x$variants[c("chromosome", "bp")], within_distance = 1e6)
+    gpuCorNetwork(x, threshold = sqrt(0.2), use = "pairwise", pairs = window)
+  }),
   "image" = row(brain, c(100, 8000), c(100, 27000), function(x) voxelMatrix(readVoxels(x$path))),
   "parcels" = row(brain, c(100, 8000), c(100, 27000), function(x) parcelMeans(x$voxels, x$atlas)),
 
