@@ -21,11 +21,12 @@
 #' by [voxelMatrix()], but have no coefficients. [voxelImage()], [voxelCoords()] and [parcelMeans()] take the file, too.
 #'
 #' **Genotypes of PLINK 1** (`.bed`, with `.bim` and `.fam` beside it) need no further argument: samples are the
-#' observations, variants are the variables, and the value is the number of A1 alleles, 0, 1, 2 or `NA`, so that r^2 is
-#' that of `plink --r2`. Variants keep their ids; one without (`.`) is named by chromosome and position, and samples are
-#' named by their individual ids. Element `variants` is a data frame of the `.bim` file: `chromosome`, `id`, `cm`, `bp`,
-#' `a1` and `a2`. Chromosome 0, positions up to 0, and a column `cm` of zeros are `NA`. A window is
-#' `pairMask(x$variants[c("chromosome", "bp")], within_distance = 1e6)` in base pairs, or of `cm` ([pairMask()]).
+#' observations, variants are the variables, and the value is the number of A1 alleles, 0, 1, 2 or `NA`. With
+#' `use = "pairwise"`, r^2 is that of `plink --r2`. Samples have their individual ids as names, and variants theirs;
+#' one without (`.`) is named by chromosome and position. Element `variants` is a data frame of the `.bim` file:
+#' `chromosome`, `id`, `cm`, `bp`, `a1` and `a2`. Chromosome 0, positions up to 0, and a column `cm` of zeros are `NA`.
+#' `pairMask(x$variants[c("chromosome", "bp")], within_distance = 1e6)` is a window in base pairs, with `"cm"` one in
+#' centimorgans ([pairMask()], `vignette("ld", "gpucor")`).
 #'
 #' A `DelayedMatrix` (such as an `HDF5Matrix`) and a `big.matrix` of package bigmemory, with observations in rows, are
 #' also read in blocks of columns. They need no `gpuCorFile()`, nor do experiments: see [gpucor-containers].
