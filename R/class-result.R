@@ -4,7 +4,7 @@
 OPTIONAL_ELEMENTS <- c("df", "statistic", "p.value", "conf.low", "conf.high", "conf.level", "p.adjusted", "degree",
                        "strength", "threshold", "edges", "soft", "histogram", "power", map_names, "fit", "scales",
                        "combine", "probs", "calibration", "calibrationQuantile", "covariates", "num_df", "stability",
-                       "diagonal", "gold", "subjects", "lambdas")
+                       "diagonal", "gold", "subjects", "lambdas", "options")
 
 # Works as for any list, but an unknown name is an error: NULL could be mistaken for a result.
 #' @export

@@ -13,7 +13,7 @@
 #' | networks of the strong pairs | [gpuCorNetwork()] and [its methods][gpuCorNetwork-class]; as a graph: [as_igraph()]; without indirect edges: [gpuPrune()] |
 #' | stability of edges and modules in resamples; networks of single samples | arguments `resample` and `lioness` of [gpuCorNetwork()], `stability` of [gpuModules()] |
 #' | degree, strength, soft connectivity, centrality | [gpuConnectivity()] |
-#' | modules of genes, as in WGCNA | [pickPower()], [gpuTOM()], [gpuModules()], [as_blockwiseModules()] |
+#' | modules of genes, as in WGCNA | [pickPower()], [gpuTOM()], [gpuModules()], [as_blockwiseModules()]; of new samples: [predict()][predict.gpuModules] |
 #' | whether modules are preserved in other data | [gpuPreservation()] |
 #' | variables against traits | [gpuAssociation()] |
 #' | lags of time series | argument `lag` of [gpuCor()] and [gpuCorNetwork()] |

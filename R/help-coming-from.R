@@ -39,7 +39,7 @@
 #' | | `sampledBlockwiseModules(nRuns = 50, x)` | `gpuModules(x, stability = 50)$stability` |
 #' | | `blockwiseConsensusModules(list(list(data = x1), list(data = x2)))` | `gpuModules(list(x1, x2), combine = "min")` |
 #' | | `modulePreservation(list(a = list(data = x), b = list(data = y)), list(a = colors))` | `gpuPreservation(x, y, colors)` |
-#' | | `moduleEigengenes(x, colors)` | `gpuModules(x)$eigengenes` |
+#' | | `moduleEigengenes(x, colors)` | `gpuModules(x)$eigengenes`; of new samples `predict(modules, newdata)` |
 #' | | `corPvalueStudent(cor(x, traits), n)` | [gpuAssociation()] |
 #' | | `labeledHeatmap(cor(MEs, traits), textMatrix = )` | `plot(modules, traits = traits)` |
 #' | limma | `removeBatchEffect(t(x), batch)` before WGCNA | `gpuModules(x, covariates = factor(batch))` |

@@ -26,6 +26,7 @@ OFFERED <- list(
   gpuTOM = c(ADJUSTMENT, "assay"),
   pickPower = c(ADJUSTMENT, COMBINATION, "assay"),
   gpuModules = c("covariates", "data", "protect", "options", "assay"),
+  predict.gpuModules = c("covariates", "data", "protect", "assay"),
   gpuPreservation = c("covariates", "data", "protect", "assay"),
   gpuClean = c(unlist(REGRESSION), "assay"),
   gpuISC = c(unlist(REGRESSION), "combine", "subjects", "na.rm", "precision", "assay"),

@@ -187,21 +187,33 @@ module_colors <- function(colors) sort(setdiff(unique(colors), "grey"))
 
 # ---- eigengenes: one value per sample that summarizes a module's genes
 
-# Returns list(values: matrix, samples x modules; explained: fraction of variance of each module). An eigengene is the
-# first principal component of scaled columns, with length 1 and the sign of their mean. `labels`: module of each gene,
-# in the same terms as `modules`.
+# Returns list(values: matrix, samples x modules; explained: fraction of variance of each module; loadings: as in
+# ?gpuModules, for each column of x). An eigengene is the first principal component of scaled columns, with length 1
+# and the sign of their mean. `labels`: module of each gene, in the same terms as `modules`.
 eigengenes_of <- function(labels, modules, x) {
   explained <- stats::setNames(numeric(length(modules)), modules)
   values <- matrix(0, nrow(x), length(modules), dimnames = list(rownames(x), modules))
+  loadings <- matrix(NA_real_, ncol(x), 3L)
   for (k in seq_along(modules)) {
-    own <- as.matrix(pick_columns(x, which(labels == modules[k])))
+    genes <- which(labels == modules[k])
+    own <- as.matrix(pick_columns(x, genes))
     scaled <- scale(if (anyNA(own)) imputed(own) else own)
     first <- svd(scaled, nu = 1L, nv = 0L)
     component <- first$u[, 1L]
-    values[, k] <- if (sum(component * rowMeans(scaled)) < 0) -component else component
+    if (sum(component * rowMeans(scaled)) < 0) component <- -component
+    values[, k] <- component
     explained[k] <- first$d[1L]^2 / sum(first$d^2)
+    loadings[genes, ] <- c(attr(scaled, "scaled:center"), attr(scaled, "scaled:scale"),
+                           crossprod(scaled, component) / first$d[1L]^2)
   }
-  list(values = values, explained = explained)
+  list(values = values, explained = explained, loadings = loadings)
+}
+
+# Returns the kME of all genes: genes x eigengenes.
+kme_of <- function(x, eigengenes, job) {
+  do.call(rbind, lapply(column_ranges(ncol(x), nrow(x)), function(genes) {
+    coefficients_of(list(pick_columns(x, genes), eigengenes), job)
+  }))
 }
 
 # Imputes missing values like WGCNA, but restores the random number generator.

@@ -86,6 +86,8 @@
 #' \item{explained}{the fraction of its genes' variance that an eigengene explains}
 #' \item{kME}{matrix, gene x module: the correlation of each gene with each eigengene; `NA` for dropped genes}
 #' \item{kWithin}{the sum of a gene's adjacencies with the others of its module; `NA` for genes in none}
+#' \item{loadings}{matrix, gene x `center`, `scale` and `weight`: an eigengene is the sum of
+#'   `weight * (x - center) / scale` over its genes, see [predict()][predict.gpuModules]; `NA` for dropped genes}
 #' \item{members}{a list with the names of the genes of each module, such as `$turquoise`, by decreasing kME (its
 #'   absolute value if `type` is `"unsigned"`; for several data sets the smallest one)}
 #' \item{tree}{the tree of the genes that were not dropped, of class [stats::hclust]}
@@ -95,12 +97,13 @@
 #' \item{covariates, n_obs, ..., call}{covariates as a numeric matrix; the number of samples; the arguments; the call}
 #'
 #' For several data sets the class is `c("gpuConsensusModules", "gpuModules")`: `eigengenes`, `explained`, `kME`,
-#' `kWithin`, `samples` and `fit` are lists with an element for each set (`set1`, `set2` if the list has no names),
-#' `power` and `n_obs` have a number for each, and there are `combine`, `probs`, `calibration`, `calibrationQuantile`
-#' and `scales`, the powers that scaled the overlaps.
+#' `kWithin`, `loadings`, `samples` and `fit` are lists with an element for each set (`set1`, `set2` if the list has no
+#' names), `power` and `n_obs` have a number for each, and there are `combine`, `probs`, `calibration`,
+#' `calibrationQuantile` and `scales`, the powers that scaled the overlaps.
 #'
-#' For `plot()`, `summary()`, `as.data.frame()` and WGCNA's list see [gpuModules-methods]. [gpuPreservation()] tests
-#' whether modules are preserved in other data.
+#' For `plot()`, `summary()`, `as.data.frame()` and WGCNA's list see [gpuModules-methods].
+#' [predict()][predict.gpuModules] gives new samples their eigengenes, and [gpuPreservation()] tests whether modules are
+#' preserved in other data.
 #'
 #' @references
 #' Langfelder P, Horvath S (2008). *BMC Bioinformatics* 9, 559.
@@ -214,7 +217,7 @@ new_modules <- function(found, data, job, shown, call) {
   modules <- if (length(numbers)) WGCNA::labels2colors(numbers) else character()
   labels <- stats::setNames(match(colors, modules, nomatch = 0L), genes)
   # Returns list(eigengenes, explained, kME, kWithin: each gene's sum of adjacencies with the others of its module, NA
-  # for a gene in none) of a data set.
+  # for a gene in none; loadings) of a data set.
   modules_in <- function(set) {
     own <- unname(colors[data$genes])
     eigen <- eigengenes_of(own, c(modules, if (any(own == "grey")) "grey"), set$x)
@@ -225,17 +228,18 @@ new_modules <- function(found, data, job, shown, call) {
     dimnames(eigengenes) <- list(rows, of_modules(colnames(eigen$values)))
     kme <- matrix(NA_real_, length(colors), length(modules), dimnames = list(names(colors), of_modules(modules)))
     within <- stats::setNames(rep(NA_real_, length(colors)), names(colors))
+    loadings <- matrix(NA_real_, length(colors), 3L, dimnames = list(names(colors), c("center", "scale", "weight")))
+    loadings[data$genes, ] <- eigen$loadings
     if (length(modules)) {
-      kme[data$genes, ] <- do.call(rbind, lapply(column_ranges(ncol(set$x), nrow(set$x)), function(genes) {
-        coefficients_of(list(pick_columns(set$x, genes), eigen$values[, modules, drop = FALSE]), job)
-      }))
+      kme[data$genes, ] <- kme_of(set$x, eigen$values[, modules, drop = FALSE], job)
       own[own == "grey"] <- NA
       mask <- pairMask(own, same = TRUE)
       arguments <- c(list(set$x, power = set$power, pairs = mask), job[c("type", "use", "method")])
       soft <- repeated(with_settings(gpuConnectivity, arguments, job)$soft)
       within[data$genes] <- ifelse(is.na(own), NA, soft[, 1L])
     }
-    list(eigengenes = as.data.frame(eigengenes), explained = eigen$explained, kME = kme, kWithin = within)
+    list(eigengenes = as.data.frame(eigengenes), explained = eigen$explained, kME = kme, kWithin = within,
+         loadings = loadings)
   }
   own <- lapply(data$sets, modules_in)
   is_in <- which(labels > 0)
@@ -263,7 +267,8 @@ new_modules <- function(found, data, job, shown, call) {
               job[shown], job$consensus,
               list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
                    n_obs = if (several) n_obs + 0 else n_obs),
-              if (!is.null(covariates)) list(covariates = covariates), list(call = call)),
+              if (!is.null(covariates)) list(covariates = covariates),
+              if (!is.null(job$further$options)) list(options = job$further$options), list(call = call)),
             class = c(if (several) "gpuConsensusModules", "gpuModules", "gpuCorResult"),
             adjusted = if (length(adjusted)) adjusted)
 }
