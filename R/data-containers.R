@@ -135,6 +135,17 @@ picked_layer <- function(x, assay, seurat = asNamespace("SeuratObject")) {
   values
 }
 
+# Returns columns of an experiment's table of samples, a data frame. `name`: the argument that names them.
+sample_columns <- function(x, columns, name) {
+  samples <- experiment_of(x)$samples(x)
+  absent <- setdiff(columns, colnames(samples))
+  if (length(absent)) {
+    fail("'", name, "' has \"", absent[1L], "\", which the samples of 'x' do not have; they have ",
+         paste0('"', colnames(samples), '"', collapse = ", "))
+  }
+  as.data.frame(samples, optional = TRUE)[columns]
+}
+
 check_has_assay <- function(x, y, assay) {
   if (is.null(assay) || is_experiment(x) || is_experiment(y)) return(invisible())
   fail("'assay' is ", show_value(assay), ", but 'x' is no SummarizedExperiment, ExpressionSet or Seurat object")

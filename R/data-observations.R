@@ -58,3 +58,14 @@ check_observations <- function(own, name, observations) {
 }
 
 are_row_numbers <- function(names) !is.null(names) && all(grepl("^[0-9]*$", names))
+
+# Returns a factor with the label of each observation of x. `labels`: a vector or factor, or the name of a column of an
+# experiment's table of samples.
+labels_of_observations <- function(labels, name, x) {
+  if (is_experiment(x) && is_one_string(labels)) labels <- sample_columns(x, labels, name)[[1L]]
+  check_type(labels, name, is.atomic(labels) && !is.null(labels) && is.null(dim(labels)),
+             "a vector or factor with a label for each observation")
+  check_as_many(length(labels), name, "label", if (is_experiment(x)) ncol(x) else NROW(x))
+  check_observations(labels, name, observations_of(x))
+  droplevels(as.factor(labels))
+}

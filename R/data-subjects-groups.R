@@ -69,8 +69,8 @@ FEW_GROUPS <- 5
 group_sizes <- function(x, y, counts) {
   n <- if (is.null(y)) 1L else 2L
   if (n == 1L && !is_subjects(x)) {
-    fail_value("'y' is missing; one group must be a list of subjects' matrices; two groups of the rows of 'x' are ",
-               groups_of(c("a", "b"), ", "))
+    fail_value("'y' is missing; one group must be a list of subjects' matrices; labels of the rows of 'x' are given ",
+               "as 'group'")
   }
   refuse_labels(y, x, paste0("'y' must be a matrix or a list of matrices, not a vector of ", n_of(length(y), "value")))
   check_that(counts, "subjects", is.null(counts) || (is_numeric(counts) && length(counts) == n),
@@ -82,15 +82,33 @@ group_sizes <- function(x, y, counts) {
 # Stops if `labels` are a vector, which may tell groups apart. `problem`: the beginning of the message.
 refuse_labels <- function(labels, x, problem) {
   if (!is.atomic(labels) || !is.null(dim(labels)) || length(labels) < 2L) return(invisible())
-  fail(problem, "; the groups that a vector 'group' tells apart are ",
-       groups_of(unique(labels), if (is_subjects(x)) "" else ", "))
+  fail_value(problem, "; labels of ", if (is_subjects(x)) {
+    "subjects split their list, gpuCorCompare(split(x, labels))"
+  } else {
+    "the rows of 'x' are given as 'group'"
+  })
 }
 
-# Returns code that selects the first two groups. `rows`: ", " of a matrix, "" of a list.
-groups_of <- function(labels, rows) {
-  labels <- labels[!is.na(labels)]
-  labels <- utils::head(if (is.factor(labels)) as.character(labels) else labels, 2L)
-  paste0("x[group == ", vapply(labels, show_value, ""), rows, "]", collapse = " and ")
+# Returns list(x: a list of the rows of x in each group; asked, seeds: the arguments, of which those with a value for
+# each row have become lists of each group's). Rows without a label are left out.
+split_by_group <- function(x, group, asked, seeds) {
+  if (is_subjects(x)) refuse_labels(group, x, "'group' is of the rows of one matrix, and 'x' is a list")
+  group <- labels_of_observations(group, "group", x)
+  if (nlevels(group) < 2L) fail_value("'group' has ", n_of(nlevels(group), "label"), "; at least two are compared")
+  rows <- unname(split(seq_along(group), group))
+  parts <- function(values, name) {
+    is_of_rows <- !is.null(values) && !is.function(values) && !inherits(values, "formula") && !is_subjects(values)
+    if (!is_of_rows) return(values)
+    n <- if (is_experiment(values)) ncol(values) else NROW(values)
+    check_as_many(n, name, if (is.null(dim(values))) "value" else "row", length(group))
+    lapply(rows, function(own) {
+      if (is.null(dim(values))) return(values[own])
+      if (is_experiment(values)) values[, own] else values[own, , drop = FALSE]
+    })
+  }
+  own <- intersect(names(asked), c("weights", "covariates", "data", "protect", "runs"))
+  asked[own] <- Map(parts, asked[own], own)
+  list(x = parts(x, "x"), asked = asked, seeds = if (is.null(dim(seeds))) seeds else parts(seeds, "seeds"))
 }
 
 # Returns the weights that turn z of subjects into the difference of the groups' means.

@@ -168,6 +168,8 @@ APART <- c(
     "F of several contrasts has no sign; leave 'sign' out, or give one contrast",
   "gpuCorCompare & design & y" =
     "'design' describes the subjects of one list; give all of them as 'x', and leave 'y' out",
+  'group & y|design|blocks of subjects|effects = "random"' =
+    "'group' tells the rows of one matrix apart, which are the sample; leave {this} out",
   "contrast & no design" = "'contrast' is a contrast of 'design'; give both, or leave it out",
   "paired & group of one subject" = "paired = TRUE needs at least two pairs of subjects",
   "group of one subject & no paired" = "one group needs at least two subjects, whose z vary",
@@ -192,7 +194,7 @@ APART <- c(
   "whole & no blocks" = "'whole' says how 'blocks' are exchanged; give both, or leave it out",
   "permuted rows & blocks" =
     "'blocks' are of subjects, and 'n_perm' exchanges rows of two matrices; leave 'blocks' out",
-  "classes & no y" = "'classes' are of two groups, 'x' and 'y'; leave it out",
+  "classes & no y & no group or classes & several groups" = "'classes' are of two groups, 'x' and 'y'; leave it out",
   "classes & fixed effects of subjects" =
     "'classes' need two matrices, or effects = \"random\" for lists; leave it out",
   'gpuCorCompare & sign = "each" & no components' =

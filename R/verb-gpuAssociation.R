@@ -122,15 +122,7 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL, method = "pear
 # of several levels, named by their columns' numbers).
 trait_columns <- function(traits, x, method) {
   are_names <- is.character(traits) && is.null(dim(traits)) && is_experiment(x)
-  if (are_names) {
-    samples <- experiment_of(x)$samples(x)
-    absent <- setdiff(traits, colnames(samples))
-    if (length(absent)) {
-      fail("'traits' has \"", absent[1L], "\", which the samples of 'x' do not have; they have ",
-           paste0('"', colnames(samples), '"', collapse = ", "))
-    }
-    traits <- as.data.frame(samples, optional = TRUE)[traits]
-  }
+  if (are_names) traits <- sample_columns(x, traits, "traits")
   check_type(traits, "traits", !is.null(traits) && !is_subjects(traits),
              "a numeric matrix or vector, a factor or a data frame",
              if (is.list(traits)) "; as.data.frame(traits) has its elements as columns")

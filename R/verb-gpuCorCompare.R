@@ -7,7 +7,7 @@
 #' | my data are | write |
 #' |---|---|
 #' | samples of two conditions, a matrix each | `gpuCorCompare(a, b)` |
-#' | samples in one matrix, with a factor `group` | `gpuCorCompare(x[group == "case", ], x[group == "control", ])` |
+#' | samples in one matrix, with a factor `group` of two levels or more | `gpuCorCompare(x, group = group)` |
 #' | samples of three conditions or more, a matrix each | `gpuCorCompare(list(a, b, c), effects = "fixed")` |
 #' | subjects of two groups, a list of matrices each | `gpuCorCompare(patients, controls)` |
 #' | subjects in one list, with a factor `group` | `gpuCorCompare(split(x, group))`, for two groups or more |
@@ -51,6 +51,10 @@
 #' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; of lists of subjects also `"kendall"`, `"cosine"`,
 #'   `"distance"`, `"coherence"` or `"concordance"` (`"mi"` is an error); and what to do with missing values, see
 #'   [gpuCor()].
+#' @param group For one matrix or experiment `x`: a vector or factor with the group of each row (`NA`: the row is left out),
+#'   or the name of a variable of the experiment's samples. Two groups are `x` and `y` of the result in the order of
+#'   their levels; more are compared at once. `weights`, `covariates`, `data`, `protect`, `runs` and series as `seeds`
+#'   are then those of the rows of `x`.
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
 #' @param paired,variance For two lists of subjects: `TRUE` if subject i of `y` is subject i of `x`; and one variance of
 #'   z in both groups, `"equal"`, or `"unequal"`, Welch's t.
@@ -93,12 +97,12 @@
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, # nolint: cyclocomp_linter.
                           p.value = NULL, fdr = NULL, method = "pearson",
                           use = "everything", sign = c("absolute", "positive", "negative", "each"), n_perm = 0,
-                          pairs = NULL, paired = FALSE, design = NULL, contrast = NULL, components = NULL,
+                          pairs = NULL, group = NULL, paired = FALSE, design = NULL, contrast = NULL, components = NULL,
                           classes = NULL, seeds = NULL, output = c("matrix", "edges"), variance = c("equal", "unequal"),
                           data = NULL, enhance = c(E = 0.5, H = 2), ...,
                           adjustment = NULL, subjects = NULL, permutation = NULL, control = NULL) {
-  for (name in intersect(c("group", if (missing(method)) "groups"), ...names())) { # of rows; Pearson's has no 'groups'
-    refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
+  if (missing(method) && "groups" %in% ...names()) { # Pearson's has no 'groups'
+    refuse_labels(list(...)$groups, x, "unused argument 'groups'")
   }
   specs <- specs_of("gpuCorCompare", ...)
   blocks <- specs$permutation$blocks
@@ -132,6 +136,15 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (!is.null(components)) components <- check_choice(components, c("size", "sum", "tfce"), "components")
   sign <- if (missing(sign) && identical(components, "tfce")) "each" else check_choice(sign, c(signs, "each"), "sign")
   found <- features_of("gpuCorCompare", specs, environment(), `blocks of subjects` = !is.null(blocks))
+  if (!is.null(group)) { # of the rows of one matrix
+    parts <- split_by_group(x, group, specs$adjustment, seeds)
+    specs$adjustment <- parts$asked
+    specs$subjects$effects <- "fixed"
+    groups["seeds"] <- list(parts$seeds)
+    is_two <- length(parts$x) == 2L
+    x <- if (is_two) parts$x[[1L]] else parts$x
+    if (is_two) y <- parts$x[[2L]]
+  }
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   of_groups <- function(run, x, y) with_groups(run, x, y, groups)
   run <- new_run(NULL, specs, x, y, method, use, takes = of_groups, pairs = pairs, call = sys.call())

@@ -668,3 +668,39 @@ test_that("errors say what to do", {
   expect_error(gpuCorCompare(x[[1]], x[[2]], use = "pairwise"), "same observations")
   expect_error(gpuCorCompare(x[[1]], x[[2]], n_perm = 2), "complete.obs")
 })
+
+test_that("groups of the rows of one matrix are those of matrices that are split by hand", {
+  x <- some_subjects(90, 8, 3, 0)[[1]]
+  dimnames(x) <- list(paste0("s", 1:90), letters[1:8])
+  three <- rep_len(c("c", "a", "b"), 90)
+  batch <- data.frame(batch = rep_len(1:4, 90), age = rnorm(90), row.names = rownames(x))
+  w <- runif(90)
+  of <- function(values, label) values[which(three == label), , drop = FALSE]
+  by_hand <- lapply(c("a", "b", "c"), of, values = x)
+  same <- function(ours, theirs, ...) expect_equal(as.data.frame(ours), as.data.frame(theirs), ...)
+  same(gpuCorCompare(x, group = three), gpuCorCompare(by_hand, effects = "fixed"))
+  same(gpuCorCompare(x, group = three, density = 0.5, weights = w, covariates = ~ factor(batch) + age, data = batch),
+       gpuCorCompare(by_hand, effects = "fixed", density = 0.5, weights = unname(split(w, three)),
+                     covariates = ~ factor(batch) + age, data = lapply(c("a", "b", "c"), of, values = batch)))
+  two <- factor(replace(three, three == "b", NA), c("c", "a"))
+  ours <- gpuCorCompare(x, group = two, covariates = batch$age, method = "spearman")
+  same(ours, gpuCorCompare(by_hand[[3]], by_hand[[1]], method = "spearman",
+                           covariates = list(of(batch, "c")$age, of(batch, "a")$age)))
+  any_order <- sample(90)
+  same(gpuCorCompare(x[any_order, ], group = two[any_order], covariates = batch$age[any_order], method = "spearman"),
+       ours, tolerance = 1e-6)
+  set.seed(3)
+  adjusted <- gpuCorCompare(x, group = two, n_perm = 20, p.value = 0.9, classes = 0.1)
+  set.seed(3)
+  same(adjusted, gpuCorCompare(by_hand[[3]], by_hand[[1]], n_perm = 20, p.value = 0.9, classes = 0.1))
+  same(gpuCorCompare(x, group = two, seeds = cbind(series = w)),
+       gpuCorCompare(by_hand[[3]], by_hand[[1]],
+                     seeds = list(of(cbind(series = w), "c"), of(cbind(series = w), "a"))))
+  same(gpuCorCompare(as.data.frame(x), group = three), gpuCorCompare(x, group = three))
+  expect_error(gpuCorCompare(x, group = setNames(three, rev(rownames(x)))), "'group' has the observations of 'x' in")
+  skip_if_not_installed("Biobase")
+  samples <- Biobase::AnnotatedDataFrame(data.frame(three, row.names = rownames(x)))
+  experiment <- Biobase::ExpressionSet(t(x), samples)
+  same(gpuCorCompare(experiment, group = "three"), gpuCorCompare(x, group = three))
+  expect_error(gpuCorCompare(experiment, group = "four"), "'group' has \"four\", which the samples of 'x' do not have")
+})

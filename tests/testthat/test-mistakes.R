@@ -513,19 +513,22 @@ test_that("names of arguments that other packages use are known where they are p
   }
 })
 
-test_that("labels of groups instead of the second group are answered by code that makes both", {
+test_that("labels of groups instead of the second group are answered by the argument that takes them", {
   group <- rep(c("ill", "well"), 10)
-  rows <- "x[group == \"ill\", ] and x[group == \"well\", ]"
+  rows <- "labels of the rows of 'x' are given as 'group'"
   expect_error(gpuCorCompare(x, group), rows, fixed = TRUE)
   expect_error(gpuCorCompare(x, factor(group)), rows, fixed = TRUE)
-  expect_error(gpuCorCompare(x, rep(0:1, 10)), "x[group == 0L, ] and x[group == 1L, ]", fixed = TRUE)
-  expect_error(gpuCorCompare(list(x, x, x, x), c(2, 2, 3, 3)), "x[group == 2] and x[group == 3]", fixed = TRUE)
-  expect_error(gpuCorCompare(x, c(NA, group[-1])), "x[group == \"well\", ] and x[group == \"ill\", ]", fixed = TRUE)
-  told <- paste("'; the groups that a vector 'group' tells apart are", rows)
-  expect_error(gpuCorCompare(x, group = group), paste0("unused argument 'group", told), fixed = TRUE)
-  expect_error(gpuCorCompare(x, groups = factor(group)), paste0("unused argument 'groups", told), fixed = TRUE)
-  expect_error(gpuCorCompare(list(x, x), group = 1:2), "x[group == 1L] and x[group == 2L]", fixed = TRUE)
-  expect_error(gpuCorCompare(x), "'y' is missing; .* two groups of the rows of 'x' are x\\[group")
+  expect_error(gpuCorCompare(x, groups = factor(group)), paste0("unused argument 'groups'; ", rows), fixed = TRUE)
+  expect_error(gpuCorCompare(x), paste0("'y' is missing; .*", rows))
+  split <- "labels of subjects split their list, gpuCorCompare(split(x, labels))"
+  expect_error(gpuCorCompare(list(x, x, x, x), c(2, 2, 3, 3)), split, fixed = TRUE)
+  expect_error(gpuCorCompare(list(x, x), group = 1:2), paste0("and 'x' is a list; ", split), fixed = TRUE)
+  expect_error(gpuCorCompare(x, group = group[-1]), "'group' has 19 labels; there are 20 observations")
+  expect_error(gpuCorCompare(x, group = rep("ill", 20)), "'group' has 1 label; at least two are compared")
+  expect_error(gpuCorCompare(x, group = list(group)), "'group' must be a vector or factor with a label for each")
+  expect_error(gpuCorCompare(x, group = group, weights = 1:9), "'weights' has 9 values; there are 20 observations")
+  expect_error(gpuCorCompare(x, group = group, effects = "random"), "'group' tells the rows of one matrix apart")
+  expect_error(gpuCorCompare(x, group = rep_len(1:3, 20), classes = 0.1), "'classes' are of two groups")
   design <- model.matrix(~group, data.frame(group = group[1:6]))
   expect_error(gpuCorCompare(lapply(1:6, function(i) x + rnorm(200)), design = design, contrast = "group"),
                "the name of one of them (\"(Intercept)\", \"groupwell\"), not \"group\"", fixed = TRUE)

@@ -192,7 +192,7 @@ test_that("groups are compared, or say what does not go together", {
     other_components = list(components = "size", density = 0.5, n_perm = 9),
     with_components = list(components = "size", threshold = 0.5, n_perm = 9), each = list(sign = "each"),
     enhanced = list(components = "tfce", n_perm = 9), powers = list(enhance = c(1, 1)), classes = list(classes = 0.1),
-    fixed = list(effects = "fixed"), negative = list(sign = "negative"),
+    group = list(group = rep(1:2, 12)), fixed = list(effects = "fixed"), negative = list(sign = "negative"),
     seeds = list(seeds = 1:2), partial = list(partial = TRUE, shrinkage = 0.2))), on = c("two", "several", "lists"))
 })
 
