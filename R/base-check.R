@@ -244,7 +244,8 @@ OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", softPower = "power"
                  networkType = "type", powerVector = "power", RsquaredCut = "r_squared", nBreaks = "breaks",
                  corType = "method", corFnc = "method", nThreads = "threads", n_jobs = "threads",
                  confounds = "covariates", nperm = "n_perm", verbose = "progress", gpu = "backend",
-                 high_pass = "bandpass", low_pass = "bandpass", t_r = "tr", censor = "weights", censor = "keep",
+                 high_pass = "bandpass", low_pass = "bandpass", t_r = "tr", sfreq = "rate", fsample = "rate",
+                 srate = "rate", censor = "weights", censor = "keep",
                  sample_mask = "weights", sample_mask = "keep",
                  n_components = "n", zlim = "from")
 

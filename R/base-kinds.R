@@ -77,6 +77,15 @@ kept_times <- function(keep, times, what) {
   kept
 }
 
+# Returns the seconds from one observation to the next that x itself tells, or NULL. ts() has frequency 1 by default.
+interval_of <- function(x) {
+  if (stats::is.ts(x) && stats::frequency(x) != 1) stats::deltat(x) else attr(x, "tr", exact = TRUE)
+}
+
+check_rate <- function(rate) {
+  check_that(rate, "rate", are_finite(rate, 1L) && rate > 0, "the number of observations a second")
+}
+
 check_tr <- function(tr) {
   check_that(tr, "tr", are_finite(tr, 1L) && tr > 0, "the seconds from one observation to the next")
 }

@@ -317,7 +317,8 @@ cosines_of_runs <- function(bandpass, tr, lengths) {
 check_band <- function(bandpass, tr, may_be_one = FALSE) {
   is_band <- is_numeric(bandpass) && length(bandpass) == 2L && isTRUE(bandpass[1L] >= 0) &&
     isTRUE(bandpass[1L] < bandpass[2L] || (may_be_one && bandpass[1L] == bandpass[2L]))
-  check_that(bandpass, "bandpass", is_band, "two frequencies in Hz, the lower one first")
+  check_that(bandpass, "bandpass", is_band, "two frequencies in Hz, the lower one first",
+             if (is.list(bandpass)) "; of several bands, lapply(bands, function(band) gpuCor(x, bandpass = band, ...))")
   highest <- 1 / (2 * check_tr(tr))
   milliseconds <- if (tr > LONG_TR) paste0("; if 'tr' is in milliseconds, give tr = ", format(tr / 1000))
   if (bandpass[1L] > highest) {

@@ -11,11 +11,11 @@ with_design <- function(run, tests = FALSE) {
     needs_double <- any(vapply(run$x$designs, function(design) isTRUE(design$in_double), NA)) # for partial correlations
     return(if (needs_double) with_element(run, in_double = TRUE) else run)
   }
-  own <- attr(run[[if (is.null(attr(run$x, "tr"))) "y" else "x"]], "tr") # of the image that x was read from
+  own <- interval_of(run[[if (is.null(interval_of(run$x))) "y" else "x"]]) # of the image that x was read from
   if (!is.null(asked$bandpass) && is_number(own)) {
     if (is.null(asked$tr)) asked$tr <- own
     if (is_numeric(asked$tr) && !isTRUE(all.equal(as.numeric(asked$tr), as.numeric(own), tolerance = 1e-3))) {
-      warn("gpuCorTime", "'tr' is ", format(asked$tr), " s, and attr(x, \"tr\") is ", format(own),
+      warn("gpuCorTime", "'tr' is ", format(asked$tr), " s, and that of 'x' is ", format(own),
            " s; leave 'tr' out to use that of 'x'")
     }
   }

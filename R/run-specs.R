@@ -11,8 +11,10 @@
 #' @param covariates,data Nuisance regressors, such as motion, batch or age: a formula, with a data frame of its
 #'   variables; a matrix or a data frame with a row for each observation; or a vector.
 #' @param protect As `covariates`: effects of interest that the covariates must not take.
-#' @param bandpass,tr Two numbers: the lowest and the highest frequency in Hz to keep (which may be `Inf`); and the
-#'   seconds between two observations, by default `attr(x, "tr")`, which [voxelMatrix()] sets.
+#' @param bandpass,tr,rate Two numbers: the lowest and the highest frequency in Hz to keep (which may be `Inf`); and
+#'   the seconds between two observations (`tr`), or the observations a second (`rate`, the sampling rate). Default:
+#'   `attr(x, "tr")`, which [voxelMatrix()] sets, or the interval of a time series ([stats::ts()])
+#'   whose frequency is not 1.
 #' @param runs A label for each observation, such as `rep(1:2, c(200, 180))`, if several runs follow one another in `x`.
 #' @param weights,weights_are A number of at least 0 for each observation, and what these mean, see the section on
 #'   weights. Weight 0 excludes an observation: to censor (scrub) volumes, give `TRUE` for those to keep.
@@ -134,10 +136,14 @@
 #' @export
 gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL,
                       runs = NULL, df = NULL, partial = FALSE, shrinkage = "auto", options = NULL, protect = NULL,
-                      covariance = NULL, groups = NULL, min_obs = NULL) {
+                      covariance = NULL, groups = NULL, min_obs = NULL, rate = NULL) {
   if (!is.null(min_obs)) min_obs <- check_whole(min_obs, "min_obs", MIN_OBS)
   if (!is.null(weights_are)) weights_are <- check_choice(weights_are, WEIGHT_KINDS, "weights_are")
-  given <- mget(names(formals()))
+  if (!is.null(rate)) {
+    if (!is.null(tr)) fail("'rate' is 1 / tr; give one of them")
+    tr <- 1 / check_rate(rate)
+  }
+  given <- mget(setdiff(names(formals()), "rate"))
   if (check_flag(partial, "partial")) {
     if (!identical(shrinkage, "auto")) {
       check_that(shrinkage, "shrinkage", are_finite(shrinkage, 1L, 0, 1), "a number from 0 to 1, or \"auto\"")
@@ -151,7 +157,7 @@ gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, dat
 }
 
 # The arguments that ask for a regression, each a row of REGRESSORS (R/data-covariates.R), with those that go with them.
-REGRESSION <- list(covariates = c("covariates", "data", "protect"), bandpass = c("bandpass", "tr"), runs = "runs")
+REGRESSION <- list(covariates = c("covariates", "data", "protect"), bandpass = c("bandpass", "tr", "rate"), runs = "runs")
 
 #' @rdname subjects
 #' @param combine A string: how the subjects' coefficients are combined, see Details.

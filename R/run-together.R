@@ -319,10 +319,11 @@ APART <- c(
     "method = \"{method}\" takes no 'covariance', as its coefficient is not the cosine of the angle between ",
     "residuals; use \"pearson\" or \"spearman\""),
   "data & no covariates" = "'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it",
-  "tr & no bandpass" = "'tr' needs 'bandpass', two frequencies in Hz such as c(0.01, 0.1); leave it out, or give both",
+  "tr & no bandpass" = paste0(
+    "'tr' needs 'bandpass', as 'rate' does: two frequencies in Hz such as c(0.01, 0.1); leave it out, or give both"),
   "bandpass & unknown times" = paste0(
-    "'bandpass' needs 'tr', the seconds from one observation to the next; if observations were left out, keep them ",
-    "and give them weights of 0, as a filter needs all of them"),
+    "'bandpass' needs 'tr', the seconds from one observation to the next, or 'rate' = 1 / tr; if observations were ",
+    "left out, keep them and give them weights of 0, as a filter needs all of them"),
   "any regression & measure without regression" =
     paste0("method = \"{method}\" takes no ", listed(names(REGRESSION), "or"), ": {refusal}"),
   "runs alone & measure without intercepts" = paste0(

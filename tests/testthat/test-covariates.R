@@ -276,9 +276,17 @@ test_that("tr is that of the image, in seconds", {
                    as.vector(gpuCor(list(image, structure(image[1:70, ], tr = 0.72)), bandpass = c(0.05, 0.3),
                                     combine = "min")))
   expect_error(by(x), "'bandpass' needs 'tr', the seconds from one observation to the next", fixed = TRUE)
+  expect_identical(by(x, rate = 1 / 0.72), by(image))
+  expect_identical(by(stats::ts(x, deltat = 0.72)), by(image))
+  expect_error(by(stats::ts(x)), "'bandpass' needs 'tr'") # 1 is what ts() takes if nothing is said
+  expect_error(by(x, tr = 0.72, rate = 1), "'rate' is 1 / tr; give one of them", class = "gpucor_error_input")
+  expect_error(by(x, rate = 0), "'rate' must be the number of observations a second, not 0")
+  expect_error(by(x, sfreq = 250), "did you mean 'rate'")
+  expect_error(gpuCor(x, bandpass = list(a = 1:2), tr = 0.1), "of several bands, lapply(bands, ", fixed = TRUE)
+  expect_identical(gpuClean(x, bandpass = c(0.05, 0.3), rate = 2), gpuClean(x, bandpass = c(0.05, 0.3), tr = 0.5))
   expect_identical(warnings_of(by(image, tr = 0.7200001)), character())
   expect_identical(warnings_of(by(image, tr = 1)),
-                   "'tr' is 1 s, and attr(x, \"tr\") is 0.72 s; leave 'tr' out to use that of 'x'")
+                   "'tr' is 1 s, and that of 'x' is 0.72 s; leave 'tr' out to use that of 'x'")
   expect_identical(warnings_of(gpuCor(x, bandpass = c(0, 0.1), tr = 720)),
                    "'tr' is 720 seconds, longer than volumes take; if 'tr' is in milliseconds, give tr = 0.72")
   expect_error(gpuCor(x, bandpass = c(0.01, 0.1), tr = 720),
