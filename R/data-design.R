@@ -11,6 +11,8 @@ with_design <- function(run, tests = FALSE) {
     needs_double <- any(vapply(run$x$designs, function(design) isTRUE(design$in_double), NA)) # for partial correlations
     return(if (needs_double) with_element(run, in_double = TRUE) else run)
   }
+  is_of_time <- !is.null(asked$bandpass) || is_of_spectra(run$method)
+  if (is_of_time && is.null(asked$runs)) asked$runs <- attr(run$x, "runs", exact = TRUE) # of epochMatrix()
   own <- interval_of(run[[if (is.null(interval_of(run$x))) "y" else "x"]]) # of the image that x was read from
   if (!is.null(asked$bandpass) && is_number(own)) {
     if (is.null(asked$tr)) asked$tr <- own

@@ -143,7 +143,8 @@ column_names <- function(bad, names) {
 # Returns a hint at the function that reads x, for an error message.
 input_hint <- function(x, name) {
   if (length(dim(x)) > 2L || inherits(x, c("niftiImage", "internalImage", "nifti"))) {
-    return(paste0("; voxelMatrix(", name, ") makes time x voxels of an image"))
+    return(paste0("; voxelMatrix(", name, ") makes time x voxels of an image",
+                  if (length(dim(x)) == 3L) ", epochMatrix() times x channels of epochs"))
   }
   if (inherits(x, "dist")) {
     return("; it has values of pairs already: give the data that they are of, or method = \"given\"")

@@ -1,6 +1,9 @@
 # Coherence: a column's Fourier coefficients in a band, of windowed segments, are its products with a basis that is made
 # here. The engine multiplies these complex numbers (src/measure/design.h).
 
+# Min number of segments by default, with fewer of which chance alone makes coherence large.
+MIN_SEGMENTS <- 8
+
 # Returns the design with that basis, orthogonal to its regressors.
 design_with_spectrum <- function(run) {
   asked <- run$asked
@@ -14,7 +17,8 @@ design_with_spectrum <- function(run) {
   if (is.null(option)) option <- vapply(measure_of(run$method)$options[[1L]], `[[`, 0, "value")
   runs <- if (is.null(design$runs)) list(seq_len(n)) else unname(split(seq_len(n), design$runs))
   shortest <- min(lengths(runs))
-  size <- if (isTRUE(option[["segment"]] > 0)) option[["segment"]] else max(4, 2 * shortest %/% 9)
+  each <- ceiling(MIN_SEGMENTS / length(runs)) # segments of a run, half of which overlaps with the next
+  size <- if (isTRUE(option[["segment"]] > 0)) option[["segment"]] else max(4, 2 * shortest %/% (each + 1))
   if (shortest < 4) {
     fail_value("method = \"", run$method, "\" needs at least 4 observations in a row; there are ", shortest)
   }

@@ -315,7 +315,7 @@ new_keeper <- function() {
     file <- begin_partial(tempfile("gpucor", setting_folder(tempdir()))) # in a folder that only this user may enter
     writeBin(as.vector(m), file, endian = "little")
     kept <- raw_file(file, dim(m), if (is.double(m)) "double" else "integer", list(rownames(m), colnames(m)), 0)
-    for (name in c("tr", "entities")) attr(kept, name) <- attr(m, name, exact = TRUE)
+    for (name in c("tr", "runs", "entities")) attr(kept, name) <- attr(m, name, exact = TRUE)
     remove_with(kept$pointer, file)
     kept
   }

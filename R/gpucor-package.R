@@ -23,6 +23,7 @@
 #' | subjects with the same stimulus: inter-subject correlation | [gpuISC()] |
 #' | weights, covariates, band-pass, partial correlations | arguments of most functions: [gpuAdjust()]; the residuals themselves: [gpuClean()] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |
+#' | epochs of M/EEG: coherence, phase locking | [epochMatrix()], `method = "coherence"` ([gpucor-measures]) |
 #' | images: NIfTI, CIFTI and GIFTI files | [voxelMatrix()], [voxelImage()], [voxelCoords()], [readVoxels()], [writeVoxels()] |
 #' | series of regions; confounds of fMRIPrep; gradients | [parcelMeans()]; [readConfounds()]; [gpuGradients()] |
 #' | data larger than memory; Bioconductor and Seurat objects | [gpuCorFile()]; [gpucor-containers] |

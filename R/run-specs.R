@@ -13,7 +13,7 @@
 #' @param protect As `covariates`: effects of interest that the covariates must not take.
 #' @param bandpass,tr,rate Two numbers: the lowest and the highest frequency in Hz to keep (which may be `Inf`); and
 #'   the seconds between two observations (`tr`), or the observations a second (`rate`, the sampling rate). Default:
-#'   `attr(x, "tr")`, which [voxelMatrix()] sets, or the interval of a time series ([stats::ts()])
+#'   `attr(x, "tr")`, which [voxelMatrix()] and [epochMatrix()] set, or the interval of a time series ([stats::ts()])
 #'   whose frequency is not 1.
 #' @param runs A label for each observation, such as `rep(1:2, c(200, 180))`, if several runs follow one another in `x`.
 #' @param weights,weights_are A number of at least 0 for each observation, and what these mean, see the section on
