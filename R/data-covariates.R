@@ -34,7 +34,7 @@ REGRESSORS <- list(
   ),
   runs = list(
     fewer = "fewer runs",
-    told = function(regressors) list(runs = length(regressors$runs)),
+    told = function(regressors) list(runs = max(regressors$codes)),
     words = function(adjusted) paste("within", range_of(adjusted$runs, "run"))
   ),
   covariance = list(told = function(regressors) list(covariance = TRUE),
@@ -61,6 +61,8 @@ regressors_of <- function(asked, measure, n_obs) {
   of_time <- unname(lapply(of_time, function(kind) kind$of_runs(asked, lengths(runs))))
   if (length(of_time) && is.null(asked$runs)) warn_of_runs(z$covariates)
   if (!length(of_time) && !is.null(asked$bandpass)) check_band(asked$bandpass, asked$tr, TRUE) # of a spectrum
+  # Segments of a spectrum are without their means, so that the intercepts of runs change nothing.
+  if (measure$last_step == "complex" && is.null(z)) runs <- list(seq_len(n_obs))
   joined <- function(...) list(inside = do.call(cbind, lapply(list(...), `[[`, "inside"))) # those of one run
   series <- if (length(of_time) < 2L) unlist(of_time, FALSE) else do.call(Map, c(list(f = joined), of_time))
   covariance <- if ("covariance" %in% kinds) check_covariance(asked$covariance, n_obs)

@@ -43,7 +43,10 @@ design_with_spectrum <- function(run) {
     fail_value("method = \"", run$method, "\" has one segment of ", size, " observations, in which each frequency ",
                "is always coherent; use shorter segments, options = list(segment = )")
   }
+  # The engine repeats the same columns for each segment, unless each differs by the regressors.
+  is_repeated <- is.null(design$basis) || !ncol(design$basis)
   in_segments <- function(part) {
+    if (is_repeated) return(part)
     in_blocks(rep(list(part), length(first)), lapply(first, function(from) from - 1 + seq_len(size)), seq_len(n))
   }
   bands <- if (apart) as.list(number) else list(number)
@@ -60,12 +63,13 @@ design_with_spectrum <- function(run) {
     waves <- waves * rep(ifelse(2 * number < size, sqrt(2), 1), each = size)
     cbind(in_segments(Re(waves)), in_segments(Im(waves)))
   }))
-  if (!is.null(design$basis)) { # the residuals' products with a basis are a column's with this one
+  if (!is_repeated) { # the residuals' products with a basis are a column's with this one
     removed <- if (is.null(design$removed)) design$basis else design$removed
     fitted <- design$basis %*% crossprod(removed, basis)
     basis <- if (design$keeps) fitted else basis - fitted
   }
   design[c("basis", "removed", "keeps", "is_map", "blocks")] <- list(basis, NULL, TRUE, TRUE, length(bands))
+  if (is_repeated) design$first <- as.numeric(first) - 1
   design$adjusted$spectrum <- c(length(first), size, length(number))
   design
 }

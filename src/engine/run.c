@@ -96,7 +96,7 @@ static gcor_status pick_design(gcor_context *context, const gcor_job *job, int64
     if (blocks == 1) return gcor_design_pick(context, job->design, observations->observed, observations->n_obs, picked);
     gcor_design own = *job->design;
     own.n_basis /= blocks;
-    own.basis += part / 2 * own.n_basis * own.n_rows;
+    own.basis += part / 2 * gcor_basis_values(&own);
     return gcor_design_pick(context, &own, observations->observed, observations->n_obs, picked);
 }
 

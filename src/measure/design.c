@@ -33,6 +33,10 @@ int64_t gcor_blocks_of(const gcor_design *design) {
     return design && design->blocks > 1 ? design->blocks : 1;
 }
 
+int64_t gcor_basis_values(const gcor_design *design) {
+    return design->n_first ? design->n_basis / design->n_first * design->span : design->n_basis * design->n_rows;
+}
+
 int gcor_is_designed(const gcor_design *design) {
     return design && (design->n_basis > 0 || gcor_is_mapped(design) || design->root || has_weights(design));
 }
@@ -49,18 +53,22 @@ gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, c
     *picked = NULL;
     if (!design || n_obs == 0) return GCOR_OK;
     int weighted = has_weights(design);
-    int64_t values = n_obs * (2 * weighted + 2 * design->n_basis + design->n_raw + design->n_map);
+    const int64_t n_basis = design->n_first ? gcor_basis_values(design) : design->n_basis * n_obs;
+    int64_t values = n_obs * (2 * weighted + design->n_raw + design->n_map) + 2 * n_basis;
     gcor_design *own = gcor_alloc(context, (int64_t)sizeof *own + values * (int64_t)sizeof(double), 1,
                                   "weights of observations and covariates");
     if (!own) return GCOR_NO_MEMORY;
     double *weight = (double *)(own + 1), *root = weight + weighted * n_obs, *basis = root + weighted * n_obs;
-    double *removed = basis + design->n_basis * n_obs, *raw = removed + design->n_basis * n_obs;
+    double *removed = basis + n_basis, *raw = removed + n_basis;
     double *map = raw + design->n_raw * n_obs;
     for (int64_t k = 0; weighted && k < n_obs; k++) {
         weight[k] = design->weight[position(observed, k)];
         root[k] = sqrt(weight[k]);
     }
-    pick_columns(design->basis, design->n_basis, design->n_rows, observed, n_obs, basis);
+    if (design->n_first)
+        memcpy(basis, design->basis, (size_t)n_basis * sizeof *basis);
+    else
+        pick_columns(design->basis, design->n_basis, design->n_rows, observed, n_obs, basis);
     if (design->removed) pick_columns(design->removed, design->n_basis, design->n_rows, observed, n_obs, removed);
     pick_columns(design->raw, design->n_raw, design->n_rows, observed, n_obs, raw);
     pick_columns(design->map, design->n_map, design->n_rows, observed, n_obs, map);
@@ -68,6 +76,9 @@ gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, c
                          .root = weighted ? root : NULL,
                          .basis = basis,
                          .n_basis = design->n_basis,
+                         .n_first = design->n_first,
+                         .span = design->span,
+                         .first = design->first,
                          .removed = design->removed ? removed : NULL,
                          .n_rows = n_obs,
                          .keeps = design->keeps,
@@ -125,10 +136,11 @@ GCOR_BODY void project_body(const gcor_design *design, double *x, int64_t n) {
 }
 GCOR_WIDE(project, (const gcor_design *design, double *x, int64_t n), (design, x, n))
 
-/* Writes the products of `count` columns x, which are `stride` apart, with n_columns others; with skips_zeros, column q
- * of these begins with q zeros or more. A group of the others is multiplied with all x while it is in the cache. */
+/* Writes the products of `count` columns x, which are `stride` apart, with n_columns others; those of two columns x are
+ * `apart`. With skips_zeros, column q of the others begins with q zeros or more. A group of the others is multiplied
+ * with all x while it is in the cache. */
 GCOR_BODY void multiply_body(const double *others, int64_t n_columns, int skips_zeros, const double *x, int64_t stride,
-                             int64_t count, int64_t n, double *product) {
+                             int64_t count, int64_t n, double *product, int64_t apart) {
     for (int64_t from = 0; from < n_columns; from += GROUP) {
         const int64_t zeros = skips_zeros ? from : 0;
         const double *columns[GROUP];
@@ -136,14 +148,14 @@ GCOR_BODY void multiply_body(const double *others, int64_t n_columns, int skips_
         set_group(others + zeros, n_columns, from, n, columns);
         for (int64_t c = 0; c < count; c++) {
             gcor_dots(columns, x + c * stride + zeros, n - zeros, dots);
-            for (int64_t g = 0; g < GROUP && from + g < n_columns; g++) product[c * n_columns + from + g] = dots[g];
+            for (int64_t g = 0; g < GROUP && from + g < n_columns; g++) product[c * apart + from + g] = dots[g];
         }
     }
 }
 GCOR_WIDE(multiply,
           (const double *others, int64_t n_columns, int skips_zeros, const double *x, int64_t stride, int64_t count,
-           int64_t n, double *product),
-          (others, n_columns, skips_zeros, x, stride, count, n, product))
+           int64_t n, double *product, int64_t apart),
+          (others, n_columns, skips_zeros, x, stride, count, n, product, apart))
 
 /* The residuals are rounding errors if their norm is below this fraction of the centred column's norm, or below a
  * few roundings of the values, whose mean may be large. */
@@ -186,7 +198,16 @@ double gcor_design_column(const gcor_design *design, int is_centred, double *x, 
 }
 
 void gcor_design_reduce(const gcor_design *design, const double *x, int64_t stride, int64_t count, double *products) {
-    multiply(design->basis, design->n_basis, 0, x, stride, count, design->n_rows, products);
+    const int64_t n = design->n_basis;
+    if (design->n_first == 0) {
+        multiply(design->basis, n, 0, x, stride, count, design->n_rows, products, n);
+        return;
+    }
+    const int64_t span = design->span, few = n / 2 / design->n_first; /* columns of a half */
+    for (int64_t half = 0; half < 2; half++)
+        for (int64_t s = 0; s < design->n_first; s++)
+            multiply(design->basis + half * few * span, few, 0, x + (int64_t)design->first[s], stride, count, span,
+                     products + half * (n / 2) + s * few, n);
 }
 
 /* A complex number whose square is at most this fraction of the column's squares is rounding errors. */
@@ -212,7 +233,7 @@ void gcor_design_unit(double squares, const double *x, int64_t n, double *unit) 
 
 double gcor_design_map(const gcor_design *design, double squares, double *x, int64_t n, double *scratch) {
     gcor_design_unit(squares, x, n, scratch);
-    multiply(design->map, design->n_map, 1, scratch, n, 1, n, x);
+    multiply(design->map, design->n_map, 1, scratch, n, 1, n, x, n);
     for (int64_t k = design->n_map; k < n; k++) x[k] = 0;
     return squares > 0 ? 1 - squares_of(x, n) : 0;
 }

@@ -33,6 +33,11 @@ struct gcor_design {
     /* The basis is `blocks` such bases, one after another, with as many columns each; a run multiplies each by itself
      * (engine/run.c), and gcor_design_pick() gets one of them. 0 or 1: one. */
     int64_t blocks;
+    /* n_first 0: the basis has n_basis columns. Otherwise it has n_basis / n_first, of `span` rows, and each stands for
+     * n_first columns with its values from the rows first[0 .. n_first-1] on, and zeros elsewhere: those of the first
+     * half of the columns, in the order of `first`, then those of the second half. Only with `keeps`. */
+    int64_t n_first, span;
+    const double *first;
     int keeps; /* the basis spans the complement of what columns are adjusted for, as it is smaller: columns are
                   replaced by their projection on it or, where gcor_is_reduced() (measure.h), by their n_basis products
                   with it */
@@ -65,6 +70,9 @@ int gcor_is_designed(const gcor_design *design);
 
 /* Number of bases in the design's. NULL is allowed. Any thread. */
 int64_t gcor_blocks_of(const gcor_design *design);
+
+/* Number of values that design->basis points to. Any thread. */
+int64_t gcor_basis_values(const gcor_design *design);
 
 /* True if columns are replaced by their products with a map. NULL is allowed. Any thread. */
 int gcor_is_mapped(const gcor_design *design);

@@ -70,16 +70,22 @@ static int64_t count_columns(SEXP matrix) {
 }
 
 /* design: list(weights: a number for each observation, or NULL; basis and raw: matrices with a row for each, or NULL;
- * removed and map: such matrices, or NULL; keeps; ranked; option: numbers, or NULL; and what r_df_parse() takes). See
+ * removed and map: such matrices, or NULL; first: NULL, or the rows, from 0, at which the basis, of fewer rows then, is
+ * repeated; keeps; ranked; option: numbers, or NULL; and what r_df_parse() takes). See
  * gcor_design. */
 gcor_design r_design_parse(SEXP design, int64_t n_obs) {
     SEXP basis = r_element(design, "basis"), raw = r_element(design, "raw");
     SEXP map = r_element(design, "map"), removed = r_element(design, "removed");
+    SEXP first = r_element(design, "first");
+    const int64_t n_first = Rf_isNull(first) ? 0 : Rf_xlength(first), span = n_first ? Rf_nrows(basis) : n_obs;
     int64_t n_basis = count_columns(basis), n_raw = count_columns(raw), n_map = count_columns(map);
     return (gcor_design){.n_rows = n_obs,
                          .weight = parse_numbers(r_element(design, "weights"), "weights", n_obs),
-                         .basis = parse_numbers(basis, "covariates", n_obs * n_basis),
-                         .n_basis = n_basis,
+                         .basis = parse_numbers(basis, "covariates", span * n_basis),
+                         .n_basis = n_first ? n_basis * n_first : n_basis,
+                         .n_first = n_first,
+                         .span = span,
+                         .first = parse_numbers(first, "first", n_first),
                          .blocks = Rf_asInteger(r_element(design, "blocks")),
                          .removed = parse_numbers(removed, "protect", n_obs * n_basis),
                          .keeps = Rf_asLogical(r_element(design, "keeps")),
