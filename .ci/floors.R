@@ -9,7 +9,7 @@ floors <- c("base", "run", "data", "step", "class", "plot", "image", "plan", "ve
 # Of each bound floor what other floors call of it, from below, too (give), and what it calls of others (take).
 bounds <- list(
   # gpuCorFile() of an image, the mask of gpuClean()'s result, and what is behind a network
-  image = list(give = c("image_file", "is_image_name", "check_image_file", "read_image_columns", "knows_voxels",
+  image = list(give = c("image_file", "is_image_name", "check_image_file", "read_image_columns", "as_scan",
                         "bright_places"),
                take = c("check_data_file", # files
                         "new_file", "check_matrix_like", "as_variables", "dense_columns", # x

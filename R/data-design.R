@@ -11,9 +11,11 @@ with_design <- function(run, tests = FALSE) {
     needs_double <- any(vapply(run$x$designs, function(design) isTRUE(design$in_double), NA)) # for partial correlations
     return(if (needs_double) with_element(run, in_double = TRUE) else run)
   }
-  is_of_time <- !is.null(asked$bandpass) || is_of_spectra(run$method)
-  if (is_of_time && is.null(asked$runs)) asked$runs <- attr(run$x, "runs", exact = TRUE) # of epochMatrix()
-  own <- interval_of(run[[if (is.null(interval_of(run$x))) "y" else "x"]]) # of the image that x was read from
+  of_data <- function(tells) { # of the scan or the series that x was read from
+    own <- tells(run$x)
+    if (is.null(own)) tells(run$y) else own
+  }
+  own <- of_data(interval_of)
   if (!is.null(asked$bandpass) && is_number(own)) {
     if (is.null(asked$tr)) asked$tr <- own
     if (is_numeric(asked$tr) && !isTRUE(all.equal(as.numeric(asked$tr), as.numeric(own), tolerance = 1e-3))) {
@@ -21,6 +23,8 @@ with_design <- function(run, tests = FALSE) {
            " s; leave 'tr' out to use that of 'x'")
     }
   }
+  by_runs <- any(c("covariates", "bandpass") %in% names(asked)) || is_of_spectra(run$method)
+  if (by_runs && is.null(asked$runs)) asked$runs <- of_data(function(x) attr(x, "runs", exact = TRUE))
   run <- with_element(run, asked = asked)
   with_made(run, noted(run$place, "design", function() {
     design <- designed(run, tests)

@@ -27,7 +27,7 @@
 #' @param columns Strings: sets of columns, see Details, names of columns, or patterns with `*` and `?`.
 #' @param fd A number: framewise displacement in mm above which a volume is an outlier. `NULL`: fMRIPrep's outliers.
 #' @return A matrix of doubles with a row for each volume and a named column for each confound. Its attribute `keep` is
-#'   a logical vector, `FALSE` for outliers; [voxelMatrix()] takes it, too.
+#'   a logical vector, `FALSE` for outliers; [voxelMatrix()] takes it, too. `rbind()` joins [runs].
 #' @examples
 #' file <- tempfile(fileext = ".tsv")
 #' set.seed(1)
@@ -101,8 +101,7 @@ readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
     colnames(spikes) <- sprintf("outlier_%d", which(outlier))
     z <- cbind(z, spikes)
   }
-  attr(z, "keep") <- !outlier
-  z
+  structure(z, keep = !outlier, class = c("scanMatrix", class(z)))
 }
 
 read_confounds <- function(file) {

@@ -138,7 +138,8 @@ bright_places <- function(background) {
 #' @param min_coverage A number from 0 to 1, the minimum coverage of a parcel of an atlas image, such as 0.5.
 #' @return A matrix with a row for each row of `x` and a column for each parcel, with the row names of `x`. Column names
 #'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. With an atlas
-#'   image, attribute `coverage` has each parcel's, by name; the attribute `tr` of [voxelMatrix()] is kept.
+#'   image, attribute `coverage` has each parcel's, by name; attributes `tr`, `entities` and `runs` of `x` are kept.
+#'   `rbind()` joins [runs].
 #' @examples
 #' set.seed(1)
 #' img <- array(rnorm(6 * 6 * 4 * 50, 100), c(6, 6, 4, 50))
@@ -182,7 +183,8 @@ parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
   means <- replace(sums / counts, counts == 0, NA)
   means[, left_out] <- NA
   attr(means, "coverage") <- coverage
-  for (name in c("tr", "entities")) attr(means, name) <- attr(x, name, exact = TRUE)
+  for (name in c("tr", "entities", "runs")) attr(means, name) <- attr(x, name, exact = TRUE)
+  if (inherits(x, "scanMatrix")) class(means) <- c("scanMatrix", class(means))
   means
 }
 

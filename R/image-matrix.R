@@ -10,7 +10,7 @@
 #'
 #' `voxelImage()` needs the mask of the voxels that stayed. Give it the matrix itself, also after its values were
 #' changed (`x[] <- `) or rows or columns were selected (`x[good, ]`, `x[, cortex]`; columns in ascending order).
-#' Functions that make a new matrix, such as `rbind()`, drop attributes: keep `attr(x, "mask")`.
+#' `rbind()` joins [runs]. Functions that make a new matrix, such as `cbind()`, drop attributes: keep `attr(x, "mask")`.
 #'
 #' `voxelCoords()` needs an affine, the image's sform or, without one, its qform. Its `x` may also be a mask, an image
 #' or the name of a file. A mask whose affine differs from the image's is an error. If one of them has no affine, only
@@ -83,7 +83,7 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
     attr(x, "mask") <- new_mask(img, mask$header, voxels)
     if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
     attr(x, "entities") <- img$entities
-    class(x) <- c("voxelMatrix", "matrix", "array")
+    class(x) <- c("voxelMatrix", "scanMatrix", "matrix", "array")
     x
   }
   first <- rep(NA_real_, length(inside))
@@ -169,13 +169,8 @@ read_image_columns <- function(x, columns) {
 
 # ---- classes
 
-# Two S3 classes of ordinary arrays: a voxelMatrix keeps its mask when rows or columns are selected, and a voxelImage
-# (an image with a header, or the values of CIFTI and GIFTI) prints in a few lines.
-
-# S4 methods, such as those of Matrix, treat a voxelMatrix as a matrix.
-#' @importFrom methods setOldClass
-#' @exportClass voxelMatrix
-setOldClass(c("voxelMatrix", "matrix"))
+# S3 classes of ordinary arrays: a voxelMatrix is a scanMatrix with a mask (image-scan.R); a voxelImage, an image with a
+# header or the values of CIFTI and GIFTI, prints in a few lines.
 
 #' @exportClass voxelImage
 setOldClass(c("voxelImage", "array"))
@@ -212,39 +207,14 @@ print.voxelImage <- function(x, ...) {
 # Columns of the table of brain models that are printed.
 MODEL_COLUMNS <- c("structure", "kind", "count")
 
-#' @method [ voxelMatrix
-#' @export
-`[.voxelMatrix` <- function(x, i, j, ..., drop = TRUE) {
-  picked <- NextMethod()
-  is_part <- is.matrix(picked) && nargs() - !missing(drop) == 3L
-  if (!is_part || !knows_voxels(x)) return(picked)
-  mask <- attr(x, "mask", exact = TRUE)
-  if (!missing(j)) {
-    columns <- unname(stats::setNames(seq_len(ncol(x)), colnames(x))[j])
-    if (!isFALSE(is.unsorted(columns, strictly = TRUE))) return(picked) # a mask has each voxel once, in order
-    inside <- which(mask)
-    mask[inside] <- seq_along(inside) %in% columns
-  }
-  attr(picked, "mask") <- mask
-  rows <- seq_len(nrow(x))
-  if (all(diff(if (missing(i)) rows else rows[i]) == 1)) attr(picked, "tr") <- attr(x, "tr", exact = TRUE)
-  attr(picked, "entities") <- attr(x, "entities", exact = TRUE)
-  class(picked) <- class(x)
-  picked
-}
-
-# Returns FALSE if the columns are no longer the mask's voxels, as in a transpose.
-knows_voxels <- function(x) {
-  mask <- attr(x, "mask", exact = TRUE)
-  !is.null(mask) && sum(mask) == ncol(x)
-}
-
 describe_series <- function(x) {
   mask <- attr(x, "mask", exact = TRUE)
   tr <- attr(x, "tr", exact = TRUE)
   entities <- attr(x, "entities", exact = TRUE)
   is_volume <- is.null(attr(mask, "header")$cifti)
+  n_runs <- length(unique(attr(x, "runs", exact = TRUE)))
   paste0(if (!is.null(entities)) paste0(entity_name(entities), ": "), n_of(nrow(x), "time point"),
+         if (n_runs > 1L) paste0(" in ", n_runs, " runs"),
          if (!is.null(tr)) paste0(" ", format(tr), " s apart"), " of ",
          format_count(ncol(x)), " of ", n_of(length(mask), if (is_volume) "voxel" else "grayordinate"),
          if (is_volume) paste0(" (", show_size(dim(mask)), ")"))
@@ -253,10 +223,7 @@ describe_series <- function(x) {
 #' @method print voxelMatrix
 #' @export
 print.voxelMatrix <- function(x, ...) {
-  if (!knows_voxels(x)) {
-    attr(x, "mask") <- NULL
-    return(invisible(print(unclass(x), ...)))
-  }
+  if (!knows_voxels(x)) return(NextMethod())
   cat(describe_series(x), "\n", sep = "")
   header <- attr(attr(x, "mask"), "header")
   if (!is.null(header$cifti)) {

@@ -15,7 +15,9 @@
 #'   the seconds between two observations (`tr`), or the observations a second (`rate`, the sampling rate). Default:
 #'   `attr(x, "tr")`, which [voxelMatrix()] and [epochMatrix()] set, or the interval of a time series ([stats::ts()])
 #'   whose frequency is not 1.
-#' @param runs A label for each observation, such as `rep(1:2, c(200, 180))`, if several runs follow one another in `x`.
+#' @param runs A label for each observation, such as `rep(1:2, c(200, 180))`, if several runs follow one another in `x`;
+#'   with `covariates`, `bandpass` or coherence by default `attr(x, "runs")`, which `rbind()` of [runs] and
+#'   [epochMatrix()] set.
 #' @param weights,weights_are A number of at least 0 for each observation, and what these mean, see the section on
 #'   weights. Weight 0 excludes an observation: to censor (scrub) volumes, give `TRUE` for those to keep.
 #' @param df A number, or `"bartlett"`: the degrees of freedom of p values, for autocorrelated series.

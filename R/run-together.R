@@ -210,7 +210,7 @@ APART <- c(
   "permuted rows & graded weights" = paste0(
     "'n_perm' exchanges rows of 'x' and 'y', which do not stand for one another with 'weights' other than 0 and 1; ",
     "leave one of these out, or give lists of subjects, whose labels are permuted"),
-  "permuted rows & bandpass|runs" = paste0(
+  "permuted rows & bandpass|runs|several runs" = paste0(
     "'n_perm' exchanges rows of 'x' and 'y', which do not stand for one another with {this}, as rows of series ",
     "follow one another; leave one of these out, or give lists of subjects, whose labels are permuted"),
   "permuted rows & covariance" =

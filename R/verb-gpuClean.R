@@ -19,8 +19,8 @@
 #' @param file `NULL`, or a string: the name of a new raw file, for residuals that are larger than memory.
 #' @param ...,adjustment,control `r offered_words("gpuClean")`
 #' @return A matrix of doubles with the columns of `x` and its names, and a row for each row that is kept. A matrix of
-#'   [voxelMatrix()] stays one, with its mask and, if no row in between was dropped, its `tr`; a time series
-#'   ([stats::ts()]) stays one if all rows are kept. With `file`: a [gpuCorFile()], invisibly.
+#'   [voxelMatrix()] or [parcelMeans()] stays one, with its mask, [runs] and, if no row of a run in between was dropped,
+#'   its `tr`; a time series ([stats::ts()]) stays one if all rows are kept. With `file`: a [gpuCorFile()], invisibly.
 #'
 #' @examples
 #' motion <- matrix(rnorm(200 * 2), 200)
@@ -81,11 +81,8 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
     }
   })
   dimnames(cleaned) <- names
-  if (inherits(x, "voxelMatrix") && knows_voxels(x)) {
-    attr(cleaned, "mask") <- attr(x, "mask", exact = TRUE)
-    if (all(diff(rows) == 1)) attr(cleaned, "tr") <- attr(x, "tr", exact = TRUE)
-    attr(cleaned, "entities") <- attr(x, "entities", exact = TRUE)
-    class(cleaned) <- class(x)
+  if (inherits(x, "scanMatrix")) {
+    cleaned <- as_scan(cleaned, x, rows)
   } else if (inherits(x, "ts") && length(rows) == nrow(x)) {
     attributes(cleaned)[c("tsp", "class")] <- attributes(x)[c("tsp", "class")]
   }

@@ -280,7 +280,8 @@ check_comparison <- function(run, found, given, n_perm) {
   facts <- c(`several groups` = is_several, `several effects` = tested_effects(x) > 1, `fixed effects` = is_fixed,
              `given coefficients` = run$method == "given", `fixed effects of subjects` = is_fixed && of_subjects,
              `permuted rows` = n_perm > 0 && is_fixed && !of_subjects,
-             `graded weights` = any(vapply(x$designs, is_graded, NA)))
+             `graded weights` = any(vapply(x$designs, is_graded, NA)),
+             `several runs` = any(vapply(x$designs, function(design) !is.null(design$runs), NA)))
   check_together(found, names(which(facts)))
   if (is_several && length(x$data) < 2L) {
     fail_value("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")

@@ -61,6 +61,33 @@ write_voxel_bytes <- function(file, code, scale, endian, voxels) {
   writeBin(c(replace(header, 345:347, charToRaw("n+1")), voxels), file)
 }
 
+# ---- confounds
+
+# A file as fMRIPrep 23 writes it: tabs, n/a, derivatives and squares, outliers.
+write_confounds <- function(n = 40, drop = character(), change = identity) {
+  set.seed(8)
+  base <- c(gpucor:::CONFOUND_SETS$motion, "csf", "white_matter", "global_signal")
+  frame <- list()
+  for (name in base) {
+    value <- cumsum(rnorm(n))
+    frame[[name]] <- value
+    frame[[paste0(name, "_derivative1")]] <- c(NA, diff(value))
+    frame[[paste0(name, "_derivative1_power2")]] <- c(NA, diff(value)^2)
+    frame[[paste0(name, "_power2")]] <- value^2
+  }
+  frame$std_dvars <- c(NA, runif(n - 1))
+  frame$framewise_displacement <- c(NA, seq_len(n - 1) / n)
+  for (k in 0:2) frame[[sprintf("cosine%02d", k)]] <- cos(pi * (k + 1) * (seq_len(n) - 0.5) / n)
+  for (k in 0:6) frame[[sprintf("a_comp_cor_%02d", k)]] <- rnorm(n)
+  frame$non_steady_state_outlier00 <- as.numeric(seq_len(n) == 1)
+  frame$motion_outlier00 <- as.numeric(seq_len(n) == 7)
+  frame$motion_outlier01 <- as.numeric(seq_len(n) == 12)
+  frame <- change(as.data.frame(frame[setdiff(names(frame), drop)]))
+  file <- tempfile(fileext = ".tsv")
+  write.table(frame, file, sep = "\t", quote = FALSE, row.names = FALSE, na = "n/a")
+  list(file = file, frame = frame)
+}
+
 # ---- CIFTI: two surfaces of ten vertices each, four voxels; 20 grayordinates
 
 brain_map <- function() {
