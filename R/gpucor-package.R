@@ -28,6 +28,7 @@
 #' | series of regions; confounds of fMRIPrep; gradients | [parcelMeans()]; [readConfounds()]; [gpuGradients()] |
 #' | data larger than memory; Bioconductor and Seurat objects | [gpuCorFile()]; [gpucor-containers] |
 #' | genotypes of PLINK files; linkage disequilibrium in a window | [gpuCorFile()]; [pairMask()] |
+#' | a result as one page of HTML | [gpuReport()] |
 #' | a cluster | [gpuCorPlan()], [gpuCorRun()], [gpuCorStatus()], [gpuCorCollect()] |
 #' | the machine and its settings | [gpuInfo()], [chooseGpu()], [gpuControl()] |
 #' | calls of other packages | [coming-from]; functions of gputools: [gpuCorPairs()], [gpuCorPerm()], [gpuTtest()] |
