@@ -25,7 +25,7 @@
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |
 #' | epochs of M/EEG: coherence, phase locking | [epochMatrix()], `method = "coherence"` ([gpucor-measures]) |
 #' | images: NIfTI, CIFTI and GIFTI files | [voxelMatrix()], [voxelImage()], [voxelCoords()], [readVoxels()], [writeVoxels()] |
-#' | series of regions; confounds of fMRIPrep; gradients | [parcelMeans()]; [readConfounds()]; [gpuGradients()] |
+#' | series of regions; confounds and studies of fMRIPrep; runs of a scan; gradients | [parcelMeans()]; [readConfounds()], [bidsSubjects()]; [runs]; [gpuGradients()] |
 #' | data larger than memory; Bioconductor and Seurat objects | [gpuCorFile()]; [gpucor-containers] |
 #' | genotypes of PLINK files; linkage disequilibrium in a window | [gpuCorFile()]; [pairMask()] |
 #' | a result as one page of HTML | [gpuReport()] |

@@ -122,20 +122,18 @@ rbind.scanMatrix <- function(..., deparse.level = 1) {
   result
 }
 
-# Returns runs of a voxelMatrix with the voxels that all have.
-with_common_voxels <- function(runs) {
+# Returns scans of a voxelMatrix with the voxels that all have; `names`: how messages call the scans.
+with_common_voxels <- function(runs, names = paste("run", seq_along(runs))) {
   masks <- lapply(runs, columns_mask, "x")
-  describe <- function(k) {
-    list(size = dim(masks[[k]]), header = attr(masks[[k]], "header"), name = paste("run", k))
-  }
-  for (k in seq_along(masks)[-1L]) check_mask(describe(k), describe(1L), "run 1")
+  describe <- function(k) list(size = dim(masks[[k]]), header = attr(masks[[k]], "header"), name = names[k])
+  for (k in seq_along(masks)[-1L]) check_mask(describe(k), describe(1L), names[1L])
   known <- vapply(runs, knows_voxels, NA)
-  if (!all(known)) fail("the columns of run ", which(!known)[1L], " are no longer the voxels of its mask")
+  if (!all(known)) fail("the columns of ", names[!known][1L], " are no longer the voxels of its mask")
   common <- Reduce(`&`, lapply(masks, as.vector))
-  if (!any(common)) fail("the runs have no voxel in common; are their masks the right ones?")
+  if (!any(common)) fail("no voxel is in every scan; are their masks the right ones?")
   n_all <- sum(Reduce(`|`, lapply(masks, as.vector)))
   if (n_all > sum(common)) {
-    message(format_count(n_all - sum(common)), " of ", n_of(n_all, "voxel"), " dropped: not in every run")
+    message(format_count(n_all - sum(common)), " of ", n_of(n_all, "voxel"), " dropped: not in every scan")
   }
   Map(function(run, mask) if (sum(common) < ncol(run)) run[, common[mask], drop = FALSE] else run, runs, masks)
 }

@@ -20,7 +20,7 @@ some_confounds <- function(columns = c("motion", "cosine*", "scrub")) {
 
 test_that("rows follow one another, of the voxels that vary in all runs", {
   runs <- some_runs()
-  expect_message(x <- do.call(rbind, runs), "^3 of 60 voxels dropped: not in every run\n$")
+  expect_message(x <- do.call(rbind, runs), "^3 of 60 voxels dropped: not in every scan\n$")
   mask <- array(TRUE, c(5, 4, 3))
   mask[2, 3, ] <- FALSE
   expect_identical(which(attr(x, "mask")), which(mask))
@@ -125,7 +125,7 @@ test_that("what are no runs of one scan is an error, and other matrices make an 
   moved[1, 4] <- moved[1, 4] + 3
   expect_error(rbind(runs[[1]], voxelMatrix(image_with_affine(affine = moved))), "'run 2' is not on the grid of")
   apart <- lapply(c(2, 5), function(k) voxelMatrix(image_with_affine(), array(1:60 == k, c(5, 4, 3))))
-  expect_error(rbind(apart[[1]], apart[[2]]), "the runs have no voxel in common")
+  expect_error(rbind(apart[[1]], apart[[2]]), "no voxel is in every scan")
   expect_identical(rbind(runs[[3]], 0L), rbind(unclass(runs[[3]])[, ], 0L))
   parcels <- parcelMeans(runs[[3]], rep(1:4, each = 15))
   expect_error(rbind(parcels, parcels[, 1:3]), "run 2 has no column \"4\", which another run has")
