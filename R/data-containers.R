@@ -15,6 +15,18 @@
 #' [gpuCorFile()]. Select samples or genes before the call, `se[genes, samples]`. Names of samples are compared with
 #' those of other arguments, see [gpuAdjust()].
 #'
+#' @section Pseudobulk:
+#' Cells of one donor are no independent samples. `pseudobulk = "donor"` makes a sample of each donor, or metacell,
+#' before anything is correlated: the counts of its cells are summed, divided by their sum over all genes of `x`, its
+#' depth, and become `log2(x + 1)` of counts per million, with the labels as names of the observations. `assay` is then
+#' the counts by default (the assay `"counts"`, or Seurat's layer of this name). It also takes a factor with a label for
+#' each cell, for matrices of counts, cells x genes, too. Genes that are left out before the call do not count in the
+#' depth. `weights`, `covariates` and the like are those of the donors, in the order of the labels' levels.
+#'
+#' ```
+#' gpuCorNetwork(sce[, sce$type == "T cell"], pseudobulk = "donor", density = 0.001)
+#' ```
+#'
 #' @section Back into the experiment:
 #' Results with a value for each gene have the order of the rows:
 #'
@@ -43,6 +55,7 @@ NULL
 #   package           the one that reads it
 #   names, number(x)  names of the assays, and how many there are
 #   default(x)        the assay that is meant if none is given
+#   counts(x)         the assay of counts
 #   parts             max length of `assay`
 #   pick(x, assay)    one assay
 #   samples(x)        the table of samples
@@ -52,6 +65,7 @@ experiments <- list(
     names = function(x) SummarizedExperiment::assayNames(x),
     number = function(x) length(SummarizedExperiment::assays(x, withDimnames = FALSE)),
     default = function(x) 1L,
+    counts = function(x) if ("counts" %in% SummarizedExperiment::assayNames(x)) "counts" else 1L,
     parts = 1L,
     pick = function(x, assay) SummarizedExperiment::assay(x, assay),
     samples = function(x) SummarizedExperiment::colData(x)
@@ -61,6 +75,7 @@ experiments <- list(
     names = function(x) union("exprs", Biobase::assayDataElementNames(x)),
     number = function(x) 1L,
     default = function(x) "exprs",
+    counts = function(x) "exprs",
     parts = 1L,
     pick = function(x, assay) Biobase::assayDataElement(x, if (is.numeric(assay)) "exprs" else assay),
     samples = function(x) Biobase::pData(x)
@@ -70,6 +85,7 @@ experiments <- list(
     names = function(x) SeuratObject::Assays(x),
     number = function(x) length(SeuratObject::Assays(x)),
     default = function(x) SeuratObject::DefaultAssay(x),
+    counts = function(x) c(SeuratObject::DefaultAssay(x), "counts"),
     parts = 2L, # and a layer
     pick = function(x, assay) picked_layer(x, assay),
     samples = function(x) x[[]]

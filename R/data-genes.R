@@ -2,7 +2,11 @@
 
 # Returns list(x: the genes of data set i of n, adjusted for covariates; covariates: a numeric matrix, or NULL).
 genes_of <- function(given, use, specs, i, n) {
-  assay <- specs$control$assay
+  assay <- assay_of(specs$control)
+  if (inherits(assay, "gpuPseudobulk")) {
+    given <- read_pseudobulk(given, assay)
+    assay <- NULL
+  }
   check_has_assay(given, NULL, assay)
   x <- check_variables(given, "x", assay)
   check_matrix_like(x, "a gene in each column")

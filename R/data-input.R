@@ -193,6 +193,9 @@ check_input <- function(x, y, use, method, assay = NULL, options = NULL) {
     check_facts(c("given coefficients", if (!is.null(y)) "y"))
     return(list(x = given_coefficients(x, options), y = NULL, scalar = FALSE))
   }
+  if (inherits(assay, "gpuPseudobulk")) {
+    return(check_input(read_pseudobulk(x, assay), y, use, method, options = options))
+  }
   is_plain <- is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && (is_numeric(x) || is.logical(x))
   if (is_plain) { # the common case, which takes less time
     check_not_coefficients(x, "x")
@@ -216,6 +219,31 @@ check_input <- function(x, y, use, method, assay = NULL, options = NULL) {
   observations <- observations_of(given$x)
   if (!is.null(y)) check_observations(given$y, "y", observations)
   list(x = x, y = y, scalar = scalar && !is.null(y), observations = observations)
+}
+
+# Returns a matrix, label x gene, of log2(counts per million + 1), whose counts are summed over the cells of x with each
+# label. `assay`: from assay_of().
+read_pseudobulk <- function(x, assay) {
+  check_has_assay(x, NULL, assay$assay)
+  labels <- labels_of_observations(assay$labels, "pseudobulk", x)
+  if (is_experiment(x)) {
+    own <- if (is.null(assay$assay)) experiment_of(x)$counts(x) else assay$assay
+    x <- Matrix::t(check_slots(picked_assay(x, "x", own), "x"))
+  }
+  if (!is(x, "sparseMatrix")) x <- as_variables(x, "x")
+  cells <- which(!is.na(labels))
+  is_of <- Matrix::sparseMatrix(cells, as.integer(labels)[cells], x = 1, dims = c(length(labels), nlevels(labels)))
+  sum_cells <- function(values) as.matrix(crossprod(is_of, values))
+  sums <- if (is(x, "sparseMatrix")) sum_cells(x) else do.call(cbind, column_blocks(x, sum_cells))
+  if (!all(is.finite(sums)) || any(sums < 0)) {
+    fail_value("'pseudobulk' sums counts, and 'x' has negative, missing or infinite values; give counts without ",
+               "logarithm")
+  }
+  depth <- rowSums(sums)
+  if (any(depth == 0)) {
+    fail_value("'pseudobulk' has the label ", levels(labels)[depth == 0][1L], ", whose cells have no counts")
+  }
+  structure(log2(1e6 * sums / depth + 1), dimnames = list(levels(labels), colnames(x)))
 }
 
 # A single number instead of a second matrix is probably a threshold.

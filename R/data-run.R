@@ -51,7 +51,7 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
   use <- check_use(if (method == "given") "everything" else use) # a missing value is that pair's alone
   place <- new_place(specs$control)
   if (method == "given") check_facts(c("given coefficients", if (!is.null(place$replay)) "plan"))
-  run <- bare_run(method, use, place, mask = pairs, assay = specs$control$assay, asked = unclass(specs$adjustment),
+  run <- bare_run(method, use, place, mask = pairs, assay = assay_of(specs$control), asked = unclass(specs$adjustment),
                   in_double = in_double, min_obs = max(0L, specs$adjustment$min_obs),
                   combination = unclass(specs$subjects),
                   call = if (is.null(place$replay)) call else place$replay$call, ...)

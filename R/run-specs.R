@@ -279,6 +279,9 @@ gpuPermute <- function(adjust = c("none", "maxT", "fdr"), n_perm = 1000, surroga
 #'   results to reuse for the next result.
 #' @param precision A string: `"single"` or `"double"`, see the Details of [gpuCor()]. May be abbreviated.
 #' @param assay A string or number: the assay of an experiment, see [gpucor-containers].
+#' @param pseudobulk For counts of single cells: a vector or factor with a label for each cell, such as its donor (`NA`:
+#'   the cell is left out), or the name of a variable of an experiment's cells. The labels become the observations, see
+#'   [gpucor-containers].
 #' @param shards For [gpuCorNetwork()]: the number of shards to compute with the workers of [future::plan()], as
 #'   [gpuCorPlan()] does, in a temporary folder. The folder is where option `gpucor.folder` says; by default in
 #'   [tempdir()], or in the working directory if the workers are on other machines.
@@ -289,11 +292,13 @@ gpuPermute <- function(adjust = c("none", "maxT", "fdr"), n_perm = 1000, surroga
 #' gpuCor(mtcars, control = two)
 #' @export
 gpuControl <- function(backend = NULL, threads = NULL, devices = NULL, memory = NULL, progress = NULL,
-                       precision = NULL, assay = NULL, ..., keep_memory = NULL, shards = NULL) {
+                       precision = NULL, assay = NULL, ..., keep_memory = NULL, shards = NULL,
+                       pseudobulk = NULL) {
   if (...length()) refuse_unused(if (is.null(...names())) "" else ...names()[1L], names(formals()))
   if (!is.null(precision)) precision <- check_choice(precision, precisions, "precision")
   given <- list(backend = backend, threads = threads, devices = devices, memory = memory, progress = progress,
-                precision = precision, assay = assay, keep_memory = keep_memory, shards = shards)
+                precision = precision, assay = assay, keep_memory = keep_memory, shards = shards,
+                pseudobulk = pseudobulk)
   control <- new_spec(given, "gpuControl")
   for (name in intersect(names(control), RUN_SETTINGS)) {
     check_setting(name, control[[name]], structure(list(), given = name))

@@ -14,20 +14,20 @@ PERMUTATION <- setdiff(names(formals(gpuPermute)), EXCHANGE)
 
 # The arguments of specs that functions take; others take those of a run.
 OFFERED <- list(
-  gpuCor = c(PARTIAL, COMBINATION, "precision", "assay"),
-  gpuCorTest = c(PARTIAL, PERMUTATION, "precision", "assay"),
-  gpuCorNetwork = c(PARTIAL, COMBINATION, "effects", PERMUTATION, "precision", "assay", "shards"),
-  gpuConnectivity = c(PARTIAL, COMBINATION, "precision", "assay"),
+  gpuCor = c(PARTIAL, COMBINATION, "precision", "assay", "pseudobulk"),
+  gpuCorTest = c(PARTIAL, PERMUTATION, "precision", "assay", "pseudobulk"),
+  gpuCorNetwork = c(PARTIAL, COMBINATION, "effects", PERMUTATION, "precision", "assay", "pseudobulk", "shards"),
+  gpuConnectivity = c(PARTIAL, COMBINATION, "precision", "assay", "pseudobulk"),
   gpuAssociation = c(setdiff(ADJUSTMENT, "protect"), PERMUTATION, "precision", "assay"),
   gpuCorCompare = c(PARTIAL, "subjects", "effects", "na.rm", EXCHANGE, "precision", "assay"),
   gpuCorTriangle = c(ADJUSTMENT, "assay"),
   gpuCorWindows = c(setdiff(ADJUSTMENT, c("covariance", "min_obs")), COMBINATION, "precision", "assay"),
   gpuDist = c(ADJUSTMENT, "assay"),
   gpuTOM = c(ADJUSTMENT, "assay"),
-  pickPower = c(ADJUSTMENT, COMBINATION, "assay"),
-  gpuModules = c("covariates", "data", "protect", "options", "assay"),
-  predict.gpuModules = c("covariates", "data", "protect", "assay"),
-  gpuPreservation = c("covariates", "data", "protect", "assay"),
+  pickPower = c(ADJUSTMENT, COMBINATION, "assay", "pseudobulk"),
+  gpuModules = c("covariates", "data", "protect", "options", "assay", "pseudobulk"),
+  predict.gpuModules = c("covariates", "data", "protect", "assay", "pseudobulk"),
+  gpuPreservation = c("covariates", "data", "protect", "assay", "pseudobulk"),
   gpuClean = c(unlist(REGRESSION), "assay"),
   gpuISC = c(unlist(REGRESSION), "combine", "subjects", "na.rm", "precision", "assay"),
   gpuCorPerm = c("options", "assay")
@@ -120,6 +120,12 @@ features_of <- function(verb, specs, frame = NULL, ...) {
                                       values = length(given[[criterion[1L]]]))))
   check_together(found)
   found
+}
+
+# Returns which values of data are read: the assay of an experiment, or pseudobulk samples, see read_pseudobulk().
+assay_of <- function(control) {
+  if (is.null(control$pseudobulk)) return(control$assay)
+  structure(list(assay = control$assay, labels = control$pseudobulk), class = "gpuPseudobulk")
 }
 
 # Returns the settings of a run alone.

@@ -106,6 +106,9 @@ APART <- c(
   "gpuISC & n_perm & covariates|bandpass|runs" = paste0(
     "'n_perm' moves residuals that are not regressed again on {this}, and its p values would be too small; leave it ",
     "out, as 'p.value' and 'fdr' hold, or leave the other out"),
+  "pseudobulk & y" = "'pseudobulk' sums the cells of one data set; leave 'y' out",
+  "pseudobulk & shards|plan" =
+    "'pseudobulk' is not for plans or 'shards'; its samples are few, so leave 'shards' out, and compute on one machine",
   # ---- tests
   'test|output = "list" & list of subjects' = paste0(
     "'test' and output = \"list\" are for one data set, and 'x' is a list of subjects; gpuCorNetwork() with combine = ",

@@ -175,7 +175,7 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   # What was asked for: checked arguments by their names; `consensus`: those that combine data sets, or NULL; `cut`:
   # those of cutreeDynamic(); `further`: those of every function of this package that is called; `device`: what these
   # and options say of the device.
-  specs$control$assay <- NULL
+  specs$control[c("assay", "pseudobulk")] <- NULL
   further <- list(options = specs$adjustment$options, control = specs$control)
   device <- new_place(specs$control)[c("backend", "memory", "threads")]
   job <- c(network, rules, list(consensus = consensus, cut = c(own, cut), further = further, device = device))

@@ -56,7 +56,7 @@ predict.gpuModules <- function(object, newdata, type = c("eigengenes", "kME"), .
   }
   x <- naming(genes_of(newdata, object$use, specs, 1L, 1L), "x", "newdata")$x
   at <- columns_of_genes(object, x)
-  specs$control$assay <- NULL
+  specs$control[c("assay", "pseudobulk")] <- NULL
   job <- list(use = object$use, method = object$method, further = list(options = object$options,
                                                                        control = specs$control))
   of_set <- function(eigengenes, loadings) {

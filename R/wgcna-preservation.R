@@ -126,6 +126,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   null <- check_choice(null, c("labels", "random sets"), "null")
   run <- new_run(NULL, specs, NULL, NULL, "pearson", "everything", takes = "later")
   data <- preserved_data(list(reference = reference, test = test), modules, use, specs)
+  specs$control[c("assay", "pseudobulk")] <- NULL # of what has been read
   gold <- if (n_perm > 0) min(gold, ncol(data$sets$test) %/% 2)
   sizes <- as.numeric(c(lengths(data$members), gold))
   # The reference's coefficients are kept, and each draw reads them.

@@ -130,7 +130,7 @@ adjustments <- list(
   fallback = list(method = "bicor", options = list(pearsonFallback = "all")),
   pairwise = list(use = "pairwise.complete.obs"), double = list(precision = "double"),
   protect = list(covariates = (1:24)^2, protect = rep(0:1, 12)), alone = list(protect = rep(0:1, 12)),
-  few = list(min_obs = 4), groups = list(groups = letters[5:1], method = "rv")
+  few = list(min_obs = 4), bulk = list(pseudobulk = rep(1:12, 2)), groups = list(groups = letters[5:1], method = "rv")
 )
 methods <- list(kendall = list(method = "kendall"), spearman = list(method = "spearman"), rv = list(method = "rv"),
                 distance = list(method = "distance"), mi = list(method = "mi"), cosine = list(method = "cosine"),
