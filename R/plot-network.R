@@ -94,27 +94,27 @@ draw_weights <- function(net, ...) {
            clr = "context likelihood", method_title(net@method))
   }
   if (!length(net@x)) return(draw_nothing("no edges", title, "edges", ...))
-  limits <- if (is(net, "gpuCorDifference") || !is.null(net@adjusted$lioness)) {
-    c(-1, 1) * max(abs(pretty(range(net@x))))
-  } else if (value_name(net) == "clr") {
-    c(0, max(pretty(c(1, net@x))))
-  } else { # only networks of signed overlaps have negative overlaps
-    c(if (is(net, "gpuTOMNetwork") && all(net@x >= 0)) 0 else -1, 1)
-  }
-  draw_histogram(net@x, weight_breaks(limits, net@threshold), "edges",
+  draw_histogram(net@x, weight_breaks(net@x, net@threshold), "edges",
                  list(xlab = title, main = n_of(length(net@x), "edge")), ...)
   if (is.finite(net@threshold)) {
     sides <- net@threshold * switch(net@sign, absolute = c(-1, 1), positive = 1, negative = -1)
-    graphics::abline(v = sides[sides >= limits[1L]], lty = 2L, col = warm())
+    graphics::abline(v = sides, lty = 2L, col = warm())
   }
 }
 
-# Returns the edges of about 80 bars, one at the threshold and its negative; between these are no weights.
-weight_breaks <- function(limits, threshold) {
-  if (!isTRUE(threshold > 0 && threshold < limits[2L])) return(seq(limits[1L], limits[2L], length.out = 81L))
-  outer <- seq(threshold, limits[2L], length.out = 1 + ceiling(80 * (limits[2L] - threshold) / diff(limits)))
-  outer[1L] <- outer[1L] - 1e-3 * diff(outer[1:2]) # hist() counts a value at an edge as below it
-  c(if (limits[1L] < 0) -rev(outer) else limits[1L], outer)
+# Returns the edges of bars over the range of the values, one at the threshold and its negative; between these are no
+# weights.
+weight_breaks <- function(values, threshold) {
+  ends <- range(pretty(range(values)))
+  bars <- c(20, 40, 80)[findInterval(length(values), c(0, 500, 5000))]
+  if (!isTRUE(threshold > 0)) return(seq(ends[1L], ends[2L], length.out = bars + 1))
+  signs <- c(-1, 1)[c(any(values < 0), any(values > 0))]
+  step <- max(diff(range(values, signs * threshold)) / (length(signs) * bars), 1e-3 * threshold)
+  unlist(lapply(signs, function(sign) {
+    outer <- threshold + step * seq(0, 1 + floor((max(sign * values) - threshold) / step))
+    outer[1L] <- outer[1L] - 1e-3 * step # hist() counts a value at an edge as below it
+    sort(sign * outer)
+  }))
 }
 
 # ---- layouts
