@@ -197,12 +197,16 @@ plot.gpuModules <- function(x, type = c("tree", "stability"), traits = NULL, cov
   if (is.null(x$stability)) fail("'x' has no stability; give gpuModules() 'stability', a number of resamples")
   draw_page(list(function(...) {
     fills <- group_colors(names(sizes))
+    names <- cell_names(names(sizes))
+    graphics::par(mar = replace(graphics::par("mar"), 1L, names_margin(names, 3.8)))
     start_plot(c(0.5, length(sizes) + 0.5), 0:1,
-               list(xlab = "module, the largest first", ylab = "fraction of resamples in its module", xaxt = "n"), ...)
+               list(main = "Stability of modules", ylab = "fraction of resamples in its module", xaxt = "n"), ...)
+    note("the largest module first")
     is_dark <- colMeans(grDevices::col2rgb(fills)) < 110
     graphics::boxplot(split(unname(x$stability), factor(x$labels, seq_along(sizes))), add = TRUE, axes = FALSE,
                       col = fills, cex = 0.4, medlwd = 3, medcol = ifelse(is_dark, "white", "black"))
-    graphics::axis(1L, seq_along(sizes), tick = FALSE)
+    graphics::axis(1L, seq_along(sizes), names, tick = FALSE, las = 2L, mgp = c(3, 0.3, 0), gap.axis = -1,
+                   cex.axis = max(0.35, names_size(names, graphics::par("pin")[1L] / length(names))))
   }), ...)
   invisible(x)
 }

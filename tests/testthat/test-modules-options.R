@@ -73,6 +73,7 @@ test_that("consensus modules draw samples of each set, and a picture shows the s
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_identical(plot(found, "stability"), found)
+  expect_true(all(setdiff(found$colors, "grey") %in% texts_of(plot(found, "stability"))))
   expect_error(plot(all, "stability"), "give gpuModules() 'stability'", fixed = TRUE)
   expect_error(modules(sets, stability = 2, fraction = 1), "30 of 30 samples; they need fewer than all")
 })
