@@ -153,10 +153,10 @@ BAR_LINES <- 0.9 # of a bar of groups, with its space
 
 # Draws a matrix, its first row at the top. `names`: those of columns and of rows, each may be NULL; `groups`: factors
 # of columns and of rows, each may be NULL, drawn as bars of colors; `marks`, `stars`: NULL, or see draw_marks();
-# `span`: NULL, or both ends of a horizontal axis of numbers; `titles`: `note`, and those that the user's replace:
-# `main`, and `xlab` and `ylab` of sides without legible names; `unsigned`: columns of numbers from 0 to 1 without a
-# sign, which are drawn in grays and have a key of their own; `left`: the least margin of rows in lines. `at`, `ticks`:
-# see draw_key().
+# `span`: NULL, or both ends of a horizontal axis of numbers; `titles`: `note`; `marks`, a further note if marks are
+# legible; and those that the user's replace: `main`, and `xlab` and `ylab` of sides without legible names; `unsigned`:
+# columns of numbers from 0 to 1 without a sign, which are drawn in grays and have a key of their own; `left`: the least
+# margin of rows in lines. `at`, `ticks`: see draw_key().
 draw_matrix <- function(m, limits, key, ..., names = list(colnames(m), rownames(m)), groups = list(NULL, NULL),
                         marks = NULL, stars = NULL, span = NULL, titles = list(), square = FALSE, left = 2,
                         unsigned = NULL, at = pretty(limits, 5L), ticks = format(at, digits = 2L)) {
@@ -196,11 +196,10 @@ draw_matrix <- function(m, limits, key, ..., names = list(colnames(m), rownames(
     }
   }
   title_at("main", main, TITLE_LINE)
-  if (!is.null(titles$note)) note(titles$note)
-  if (!is.null(marks)) {
-    is_dark <- colMeans(grDevices::col2rgb(colors_of(m, limits, colors))) < 130
-    draw_marks(marks, ifelse(is_dark, "white", "black"), stars)
-  }
+  is_dark <- colMeans(grDevices::col2rgb(colors_of(m, limits, colors))) < 130
+  are_marked <- !is.null(marks) && draw_marks(marks, ifelse(is_dark, "white", "black"), stars)
+  words <- c(if (are_marked) titles$marks, titles$note)
+  if (length(words)) note(paste(words, collapse = "; "))
   groups <- Find(has_key, groups)
   upper_half <- c(if (is.null(groups)) 0.55 else 0.62, 1)
   draw_key(limits, colors, key, at, ticks, if (is.null(groups) && !length(unsigned)) 0:1 else upper_half)
@@ -249,7 +248,7 @@ draw_group_key <- function(levels) {
 }
 
 # Writes a text into each cell of the plot, its first row at the top, unless it would be illegible. `stars`: NULL, or of
-# what p values the texts are stars, for a note; stars that do not fit become dots.
+# what p values the texts are stars, for a note; stars that do not fit become dots. Returns TRUE if texts are written.
 draw_marks <- function(marks, ink, stars) {
   cell <- graphics::par("pin") / rev(dim(marks)) # width and height in inches
   needed <- c(max(graphics::strwidth(marks, "inches", cex = 1)), max(graphics::strheight(marks, "inches", cex = 1)))
@@ -262,6 +261,7 @@ draw_marks <- function(marks, ink, stars) {
     graphics::points(col(marks)[at], row(marks)[at], pch = 16, cex = 4 * min(cell), col = ink[at])
     note(paste("dots:", stars, "<=", STAR_LEVELS[1L]))
   }
+  cex >= 0.35
 }
 
 # Stars of p values, and their explanation.

@@ -186,7 +186,8 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
 #' @param type For `plot()`: `"p.value"`, a histogram of the p values with the counts expected under the null;
 #'   `"volcano"`, p on a logarithmic axis against the effect; `"heatmap"`, coefficients or differences, with stars by p
 #'   values; or `"auto"`, the first two. With `classes` of [gpuCorCompare()] a heat map has the coefficients in `x`
-#'   below the diagonal and those in `y` above it, and `"groups"` draws one against the other. Of many pairs a sample.
+#'   below the diagonal and those in `y` above it, and `"groups"`, in place of the volcano, draws one against the other.
+#'   Of many pairs a sample.
 #' @param labels,level For `plot()`: how many significant pairs to name, those with the smallest p values, if there is
 #'   space; and the level of significance, of `p.adjusted` if there is one, else of `fdr`, else of the p value.
 #' @param max,groups,order,zlim For heat maps: see [gpuCor-class].
@@ -221,7 +222,8 @@ plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano", "heatmap", "
     groups = function(...) draw_two_groups(x, shown, labels, ...)
   )
   has_all <- !is.data.frame(x) || !isTRUE(attr(x, "tests") > nrow(x)) # otherwise only small p values
-  draw_page(if (type == "auto") panels[c(if (has_all) "p.value", "volcano")] else panels, type, ...)
+  effects <- if (is.null(x[["r.x"]])) "volcano" else "groups" # a difference against its own p shows no data
+  draw_page(if (type == "auto") panels[c(if (has_all) "p.value", effects)] else panels, type, ...)
   invisible(x)
 }
 
@@ -359,7 +361,7 @@ association_cells <- function(x, n) {
   }
   n_rows <- length(unique(x$from))
   list(r = cells(x$r), p.value = cells(x$p.value), factors = match(attr(x, "factors"), names[[2L]]),
-       of = if (n_rows > n) paste0("; ", format_count(n), " of ", n_of(n_rows, "variable"), ", the smallest p first"))
+       of = if (n_rows > n) paste0(format_count(n), " of ", n_of(n_rows, "variable"), ", the smallest p first"))
 }
 
 # `rows`: names of the rows.
@@ -369,5 +371,5 @@ draw_associations <- function(x, max = 1000, ..., rows = rownames(x$r)) {
   text <- ifelse(is.na(x$r), "", paste0(formatC(round(x$r, 2L) + 0, 2L, format = "f"), "\n(", p, ")")) # 0.00, not -0.00
   factors <- if (is.null(x[["num_df"]])) x[["factors"]] else which(colSums(x$num_df > 1, na.rm = TRUE) > 0)
   draw_matrix(x$r, c(-1, 1), "r", ..., names = list(colnames(x$r), rows), unsigned = factors[!is.na(factors)],
-              marks = array(text, dim(x$r)), titles = list(note = paste0("r (p value)", x[["of"]])))
+              marks = array(text, dim(x$r)), titles = list(marks = "r (p value)", note = x[["of"]]))
 }

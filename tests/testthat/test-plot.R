@@ -96,7 +96,8 @@ test_that("cells of variables and traits have r and p, if the text fits", {
   expect_true(all(sub("^-0.00$", "0.00", sprintf("%.2f", associated$r[, 1:4])) %in% texts))
   expect_true(all(paste0("(", vapply(associated$p.value[, 1:4], format, "", digits = 1), ")") %in% texts))
   expect_false("NA" %in% texts)
-  expect_false(any(grepl("^[(]", texts_of(plot(gpuAssociation(genes, x[1:30, ], output = "matrix"), "heatmap"), 3, 3))))
+  small <- texts_of(plot(gpuAssociation(genes, x[1:30, ], output = "matrix"), "heatmap"), 3, 3)
+  expect_false(any(grepl("[(]", small))) # nor what numbers in cells would be
   draw(plot(gpuAssociation(unname(genes), unname(x[1:30, 1]), output = "matrix"), "heatmap"))
   expect_error(draw(plot(associated, "heatmap", max = 5)), "a heat map of 6 variables")
   all <- gpuAssociation(genes, normal(30, 3, 9))
@@ -140,6 +141,8 @@ test_that("the coefficients of one group are drawn against those of the other", 
   rows <- as.data.frame(two)
   most <- sort(table(unlist(rows[rows$fdr <= 0.05, c("from", "to")])), decreasing = TRUE)
   expect_true(has(texts, paste0("fdr <= 0.05; most: ", names(most)[1], " [(]", most[[1]], "[)]")))
+  expect_true("r in y" %in% texts_of(plot(two))) # by default both groups, where they are known
+  expect_true("Volcano" %in% texts_of(plot(compared)))
   expect_error(draw(plot(compared, "groups")), "needs the coefficients of two groups, .*classes = 0.05")
   expect_error(draw(plot(test, "groups")), "needs the coefficients of two groups")
   expect_true(all(c(warm(), cold()) %in% substr(pixels_of(plot(two, "groups", labels = 0)), 1, 7)))
@@ -344,16 +347,21 @@ test_that("components of differences have colors of their own", {
   expect_identical(drawn$colors[drawn$group == 1][1], gpucor:::group_colors("1"))
 })
 
-test_that("bars of weights begin at the threshold", {
-  for (limits in list(c(-1, 1), c(0, 1), c(0, 5))) {
-    breaks <- gpucor:::weight_breaks(limits, 0.7)
-    expect_identical(range(breaks), limits)
-    for (sign in c(1, -1[limits[1] < 0])) {
-      counts <- graphics::hist(sign * c(0.7, 0.71, 0.9), breaks, plot = FALSE)$counts
-      expect_identical(counts[which(breaks[-1] > -0.6 & breaks[-length(breaks)] < 0.6)], 0L) # between the thresholds
-    }
+test_that("bars of weights begin at the threshold, and end with the data", {
+  count <- function(values, threshold) {
+    breaks <- gpucor:::weight_breaks(values, threshold)
+    expect_lt(max(abs(range(breaks) - range(values, sign(values) * 0.7))), 0.2 * diff(range(values, 0.7)) + 2e-3)
+    list(breaks = breaks, counts = graphics::hist(values, breaks, plot = FALSE)$counts) # an error if a value has no bar
   }
-  expect_length(gpucor:::weight_breaks(c(-1, 1), NA_real_), 81)
+  several <- list(c(0.7, 0.71, 0.9), c(-0.7, -0.71, -0.95), c(-0.7, 0.7, 0.8, 0.9), seq(0.7, 5, 0.01), c(0.7, 0.7))
+  for (values in several) {
+    found <- count(values, 0.7)
+    expect_identical(sum(found$counts), length(values))
+    between <- found$breaks[-1] > -0.69 & found$breaks[-length(found$breaks)] < 0.69
+    expect_true(all(found$counts[between] == 0)) # between the thresholds
+    expect_lt(diff(range(Filter(function(width) width < 1, diff(found$breaks)))), 2e-3) # bars of the same width
+  }
+  expect_length(gpucor:::weight_breaks(c(-1, 1), NA_real_), 21)
 })
 
 test_that("medians are marked in histograms of stability", {
