@@ -8,16 +8,19 @@
 #' @param coords For a layout on a glass brain, seen from three sides: a matrix or data frame of 2 or 3 columns, the
 #'   positions of the variables (of those of `x`, then of `y`), by name if its rows have names. See
 #'   [gpuConnectivity()]. Centers of parcels are `t(parcelMeans(t(voxelCoords(atlas)), atlas[atlas > 0]))`.
+#' @param groups For a layout: the group of each variable, such as its lobe or module, which the color of its dot shows:
+#'   a vector, a factor or modules, as in [gpuCor-class].
 #' @param background What is outlined behind `coords`: `NULL` for the space around them, an image of the same space (an
 #'   array with a header or a file), such as a mask or a template, or `FALSE` for nothing.
 #' @export
 plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability", "lag"), max = 3000,
-                            labels = 20, coords = NULL, background = NULL, ...) {
+                            labels = 20, coords = NULL, background = NULL, groups = NULL, ...) {
   panels <- list(
     degree = function(...) draw_degrees(x, ...),
     weight = function(...) draw_weights(x, ...),
     layout = function(...) {
-      if (is.null(coords)) draw_layout(x, labels, ...) else draw_brain(x, labels, coords, background, ...)
+      net <- drawn_network(x, groups)
+      if (is.null(coords)) draw_layout(net, labels, ...) else draw_brain(net, labels, coords, background, ...)
     },
     stability = function(...) {
       if (!length(x@stability)) fail("'x' has no stability; give gpuCorNetwork() 'resample', a number of resamples")
@@ -33,8 +36,10 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
   degree <- unlist(degrees_of_network(x))
   size <- sum(degree > 0)
   has_map <- !is.null(coords)
+  names <- vertex_names(x@Dimnames, dim(x), is(x, "gpuCorNetwork"))
+  groups <- group_factor(groups, length(degree), names)
   if (has_map) {
-    coords <- check_coords(coords, length(degree), vertex_names(x@Dimnames, dim(x), is(x, "gpuCorNetwork")))
+    coords <- check_coords(coords, length(degree), names)
     if (!is.null(background) && !isFALSE(background) && ncol(coords) == 3L) {
       background <- bright_places(background)
       ends <- apply(background, 2L, range)
@@ -119,9 +124,10 @@ weight_breaks <- function(values, threshold) {
 
 # ---- layouts
 
-# Returns what is drawn of a network: list(from, to, value, group: of the edges, the strongest last; colors, key: of the
-# groups of edges; degree, name, is_y: of the vertices, those of x before those of y).
-drawn_network <- function(net) {
+# Returns what is drawn of a network: list(from, to, value, width, group: of the edges, the strongest last; colors, key:
+# of the groups of edges; degree, name, is_y, fill: of the vertices, those of x before those of y; value_name; levels:
+# names of the groups of vertices, NULL without `groups`, a factor).
+drawn_network <- function(net, groups = NULL) {
   ends <- network_ends(net)
   degrees <- degrees_of_network(net)
   is_y <- rep(c(FALSE, TRUE), c(length(degrees[[1L]]), length(unlist(degrees[-1L]))))
@@ -140,14 +146,18 @@ drawn_network <- function(net) {
   }
   order <- order(group <= length(shown), abs(net@x)) # other components first
   name <- vertex_names(net@Dimnames, dim(net), is(net, "gpuCorNetwork"))
-  list(from = ends$from[order], to = (ends$to + sum(!is_y) * any(is_y))[order], value = net@x[order],
+  weight <- abs(net@x)[order]
+  span <- range(weight, if (!length(weight)) 0)
+  width <- (0.7 + 2 * (weight - span[1L]) / max(diff(span), 1e-12)) / (1 + length(weight) / 1e4)
+  list(from = ends$from[order], to = (ends$to + sum(!is_y) * any(is_y))[order], value = net@x[order], width = width,
        group = group[order], colors = colors, key = key, degree = unlist(degrees, use.names = FALSE), is_y = is_y,
+       fill = if (is.null(groups)) ifelse(is_y, "white", "grey35") else group_colors(levels(groups))[groups],
+       levels = levels(groups), value_name = value_name(net),
        name = if (is.null(name)) as.character(seq_along(is_y)) else name)
 }
 
 draw_layout <- function(net, labels, main = NULL, ...) {
-  net <- drawn_network(net)
-  graphics::par(mar = c(2.6, 0.6, if (length(main)) 3.2 else 1.6, 0.6))
+  graphics::par(mar = c(2.6 + KEY_LINES * !is.null(net$levels), 0.6, if (length(main)) 3.2 else 1.6, 0.6))
   start_plot(c(0, graphics::par("pin")[1L]), c(0, graphics::par("pin")[2L]), list(main = main, axes = FALSE), ...)
   box <- graphics::par("usr")
   # Positions of the vertices, NA of those without an edge. Each component has a part of the box, the largest at the
@@ -191,11 +201,11 @@ divide_box <- function(sizes, box) {
 }
 
 draw_brain <- function(net, labels, coords, background, main = NULL, ...) {
-  net <- drawn_network(net)
   known <- known_places(coords)
   coords[!known, ] <- NA
   map <- new_map(coords[known, , drop = FALSE], background = background)
-  graphics::par(mar = c(3.2, 1.6, if (length(main) || !all(known)) 3.2 else 1.2, 1.6))
+  below <- 3.2 + KEY_LINES * !is.null(net$levels)
+  graphics::par(mar = c(below, 1.6, if (length(main) || !all(known)) 3.2 else 1.2, 1.6))
   draw_views(map, main, known, function(view, shift) { # half of the names in each; a far one may look like another's
     box <- rbind(map$low[view], map$high[view]) + rep(shift, each = 2L)
     draw_graph(net, t(t(coords[, view]) + shift), ceiling(labels / 2), as.vector(box), 0.6, far = c(0.2, 1))
@@ -207,13 +217,11 @@ draw_brain <- function(net, labels, coords, background, main = NULL, ...) {
 # names may be. Of many edges the weak ones fade.
 draw_graph <- function(net, at, labels, box, cex, ...) {
   n <- length(net$value)
-  weight <- abs(net$value)
-  widths <- (0.7 + 2 * (weight - min(weight)) / max(diff(range(weight)), 1e-12)) / (1 + n / 1e4)
   rank <- seq_len(n)
   # The strongest hundreds are seen.
   shade <- pmax(min(0.35, 40 / n), 0.85 * (0.4 + 0.6 * rank / n) / (1 + (n - rank) / 400))
   rgb <- grDevices::col2rgb(net$colors[net$group]) / 255
-  graphics::segments(at[net$from, 1L], at[net$from, 2L], at[net$to, 1L], at[net$to, 2L], lwd = widths,
+  graphics::segments(at[net$from, 1L], at[net$from, 2L], at[net$to, 1L], at[net$to, 2L], lwd = net$width,
                      col = grDevices::rgb(rgb[1L, ], rgb[2L, ], rgb[3L, ], shade))
   there <- which(!is.na(at[, 1L]))
   there <- there[order(net$degree[there])] # hubs on top
@@ -222,29 +230,44 @@ draw_graph <- function(net, at, labels, box, cex, ...) {
   radius <- min(0.1, 0.35 * sqrt(prod(inches) / length(there))) * pmax(0.3, sqrt(degree / max(degree, 1)))
   graphics::points(at[there, , drop = FALSE], pch = ifelse(net$is_y[there], 22L, 21L),
                    cex = radius * 72 / (0.375 * graphics::par("cex") * graphics::par("ps")), lwd = 0.5,
-                   bg = ifelse(degree == 0, "white", ifelse(net$is_y[there], "white", "grey35")),
+                   bg = ifelse(degree == 0, "white", net$fill[there]),
                    col = ifelse(degree == 0, "grey75", "black"))
   best <- utils::head(rev(which(degree > 0)), labels)
   radius[degree == 0] <- -Inf # names may cover them
   draw_labels(best, distinct_names(net$name[there[best]], 16L), at[there, 1L], at[there, 2L], radius, cex, box, ...)
 }
 
-# Draws the key of edges, and of the vertices of x and y, at a line of the margin below, no wider than the page.
+# Draws the key of edges with the widths of the weakest and the strongest, and of the vertices of x and y, at a line of
+# the margin below; and below it that of the vertices' groups.
 draw_graph_key <- function(net, line) {
+  row <- function(text, color, width, dot, fill) data.frame(text, color, width, dot, fill)
+  used <- sort(unique(net$group))
+  edges <- row(net$key[used], net$colors[used], 2, NA, NA)
+  ends <- range(abs(net$value))
+  if (diff(ends) > 0) edges <- rbind(edges, row(paste0("|", net$value_name, "| = ", signif(ends, 2L)), "grey50",
+                                                range(net$width), NA, NA))
+  if (any(net$is_y)) {
+    is_gray <- is.null(net$levels)
+    edges <- rbind(edges, row(c("x", "y"), "black", NA, 21:22, if (is_gray) c("grey35", "white") else "white"))
+  }
+  draw_key_row(edges, line)
+  if (is.null(net$levels)) return(invisible())
+  draw_key_row(row(shorten(net$levels, 14L), "black", NA, 21, group_colors(net$levels)), line + KEY_LINES)
+}
+
+KEY_LINES <- 1.2 # from one row of a key to the next
+
+# Draws a row of lines (`width`) and dots with their texts, no wider than the page.
+draw_key_row <- function(row, line) {
   usr <- graphics::par("usr")
   inch <- graphics::xyinch()
   y <- usr[3L] - line * graphics::par("mai")[1L] / graphics::par("mar")[1L] * inch[2L]
-  used <- sort(unique(net$group))
-  sides <- if (any(net$is_y)) c("x", "y")
-  beside <- function(edges, vertices) c(edges, vertices[seq_along(sides)])
-  lines <- rep(1, length(used))
   draw <- function(cex, plot) {
     # legend() leaves little space after a text.
-    graphics::legend(mean(usr[1:2]), y, c(paste0(net$key[used], "  "), sides),
-                     col = beside(net$colors[used], c("black", "black")), lty = beside(lines, c(NA, NA)),
-                     pch = beside(NA * lines, c(21, 22)), pt.bg = beside(NA * lines, c("grey35", "white")), lwd = 2,
-                     pt.lwd = 0.5, seg.len = 1.4, horiz = TRUE, xjust = 0.5, yjust = 1, xpd = NA, bty = "n", cex = cex,
-                     plot = plot)$rect$w
+    graphics::legend(mean(usr[1:2]), y, paste0(row$text, "  "), col = row$color, lty = ifelse(is.na(row$width), NA, 1),
+                     pch = row$dot, pt.bg = row$fill, lwd = row$width, pt.lwd = 0.5,
+                     seg.len = if (all(is.na(row$width))) 0.5 else 1.4, horiz = TRUE, xjust = 0.5, yjust = 1, xpd = NA,
+                     bty = "n", cex = cex, plot = plot)$rect$w
   }
   draw(0.8 * min(1, 0.95 * graphics::par("fin")[1L] * inch[1L] / draw(0.8, FALSE)), TRUE)
 }

@@ -261,9 +261,28 @@ test_that("the key of a layout is on the page, whatever its size", {
     key <- drawn[nrow(drawn) - 0:30, ] # below the layout: full colors, edges are transparent
     at <- which(matrix(key %in% colors, nrow(key)), arr.ind = TRUE)
     expect_setequal(unique(key[at]), colors)
-    expect_true(all(at[, 2] > 20 & at[, 2] < width - 20 & at[, 1] > 3), label = width)
+    expect_true(all(at[, 2] > 5 & at[, 2] < width - 5 & at[, 1] > 3), label = width)
   }
-  expect_true(all(c("r > 0  ", "r < 0  ", "x", "y") %in% texts_of(plot(against, "layout"), 4, 3)))
+  expect_true(all(c("r > 0  ", "r < 0  ", "x  ", "y  ") %in% texts_of(plot(against, "layout"), 4, 3)))
+  weights <- abs(cor(x))[lower.tri(diag(11))]
+  widths <- paste0("|r| = ", signif(range(weights[weights >= 0.7]), 2), "  ") # of the weakest and the strongest edge
+  expect_true(all(widths %in% texts_of(plot(net, "layout"))))
+})
+
+test_that("dots of layouts have the colors of groups, by name and in any order", {
+  skip_if_not_installed("igraph")
+  groups <- stats::setNames(rep(c("red", "green3", "blue"), c(4, 4, 3)), colnames(x))
+  drawn <- gpucor:::drawn_network(net, gpucor:::group_factor(groups, 11, colnames(x)))
+  expect_identical(drawn$fill, unname(groups))
+  degree <- rowSums(abs(cor(x)) >= 0.7) - 1
+  pixels <- pixels_of(plot(net, "layout", groups = rev(groups), labels = 0))
+  shown <- unique(groups[degree > 0]) # dots without edges are not drawn
+  for (color in shown) expect_true(rgb(t(col2rgb(color)), maxColorValue = 255) %in% pixels, label = color)
+  expect_true(all(paste0(unique(groups), "  ") %in% texts_of(plot(net, "layout", groups = groups))))
+  places <- matrix(normal(11, 3, 8), 11)
+  expect_true("red  " %in% texts_of(plot(net, "layout", groups = groups, coords = places)))
+  expect_error(plot(net, "layout", groups = groups[-1]), "the names of 'groups' lack 'mpg'")
+  expect_error(plot(net, groups = 1:3), "'groups' must be .* a value for each of the 11 variables")
 })
 
 test_that("a layout gives each component a part of the page, the largest first", {
