@@ -140,5 +140,6 @@ choose_threads <- function(threads, found = .Call(r_settings, RUN_OPTIONS, RUN_V
 
 # A design without parts. src/r/rules.c makes a gcor_design of it; src/measure/design.h says what becomes of that.
 # is_map: TRUE if the basis keeps, but is not orthonormal. worth: the index in WEIGHT_KINDS, from 0; 1 is "precision".
-NO_DESIGN <- list(weights = NULL, basis = NULL, removed = NULL, keeps = FALSE, is_map = FALSE, blocks = 1L, first = NULL, raw = NULL,
-                  ranked = 0, map = NULL, option = NULL, df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL)
+NO_DESIGN <- list(weights = NULL, basis = NULL, removed = NULL, keeps = FALSE, is_map = FALSE, blocks = 1L,
+                  first = NULL, raw = NULL, ranked = 0, map = NULL, option = NULL, df = NULL, lost = 0, worth = 1L,
+                  unit = 1, calibration = NULL)

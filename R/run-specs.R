@@ -159,7 +159,8 @@ gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, dat
 }
 
 # The arguments that ask for a regression, each a row of REGRESSORS (R/data-covariates.R), with those that go with them.
-REGRESSION <- list(covariates = c("covariates", "data", "protect"), bandpass = c("bandpass", "tr", "rate"), runs = "runs")
+REGRESSION <- list(covariates = c("covariates", "data", "protect"), bandpass = c("bandpass", "tr", "rate"),
+                   runs = "runs")
 
 #' @rdname subjects
 #' @param combine A string: how the subjects' coefficients are combined, see Details.
