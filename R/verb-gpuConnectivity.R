@@ -5,6 +5,11 @@
 #' matrices, whose coefficients are combined pair by pair ([subjects]). The result is a list with a number for each
 #' column, or a matrix if there are several thresholds or powers; `as.data.frame()` makes a table of it.
 #'
+#' A `threshold` is the minimum size of a coefficient, of either sign unless `sign` is given; degree counts a column's
+#' edges, and strength sums the sizes of their coefficients. The subjects of a list are one group. To compare two groups
+#' pair by pair use [gpuCorCompare()]; to compare maps, compute each subject's, `lapply(x, gpuConnectivity, density =
+#' 0.1)`, and test the values of each column.
+#'
 #' Ask for at least one of:
 #'
 #' * `threshold` or `density`: degree and strength in the network that [gpuCorNetwork()] makes of the same criterion.
