@@ -9,8 +9,9 @@ new_isc <- function(found, run, subjects) {
   variance <- colSums((z - rep(mean, each = nrow(z)))^2, na.rm = TRUE) / (n - 1)
   # If subjects are independent, the z of any two have the correlation 1 / (n - 1). The mean of n then has the variance
   # 2 v / n, and the variance among them has the expected value v (n - 2) / (n - 1).
-  statistic <- mean / sqrt(2 * variance * (n - 1) / (n * (n - 2)))
-  statistic[n < 3] <- NA
+  # With a target they are independent.
+  statistic <- mean / sqrt(variance / n * if (found$is_shared) 1 else 2 * (n - 1) / (n - 2))
+  statistic[n < if (found$is_shared) 2 else 3] <- NA
   p <- stats::pt(statistic, pmax(n - 1, 1), lower.tail = FALSE)
   frame <- list(isc = if (run$x$name == "fisher") tanh(mean) else mean, subjects = n, statistic = statistic,
                 p.value = p, fdr = stats::p.adjust(p, "BH"))

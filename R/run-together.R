@@ -279,6 +279,9 @@ APART <- c(
   'list of subjects & output = "network" & gpuTOM' =
     "output = \"network\" is of one data set; with 'combine' take \"dist\" or \"matrix\"",
   'gpuISC & n_perm & output = "isfc"' = "'n_perm' is for output = \"isc\"; leave one out",
+  'gpuISC & target & n_perm|output = "isfc"' = "'target' is not for {this}; leave one out",
+  "gpuISC & target & covariates|bandpass|runs" = paste0(
+    "'target' is not adjusted, so that {this} would be of one side only; adjust all by gpuClean(), and leave it out"),
   "gpuISC & surrogate & no n_perm" = "'surrogate' says how 'n_perm' surrogates are drawn; give both, or leave it out",
   # ---- p values of pairs
   "p values & measure without distribution" = paste0(

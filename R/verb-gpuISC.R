@@ -6,6 +6,11 @@
 #' result is a data frame with the correlation and p value of each column; with `output = "isfc"`, ISFC of all pairs,
 #' see below.
 #'
+#' The list is one group, and positive values are of columns whose series rise and fall together. `target` correlates
+#' the subjects with other series instead, such as the mean of another group, or a speaker's:
+#' `gpuISC(patients, target = Reduce("+", controls) / length(controls))`. No function here tests whether two groups
+#' differ in ISC.
+#'
 #' With `x[[s]]` the matrix of subject s, the coefficients are `cor(x[[s]][, v], rowMeans(others))`, where `others` has
 #' column v of the other subjects. The mean is that of the values as they are: `scale()` them if subjects have different
 #' units. `isc` is `tanh(mean(atanh(r)))` over the subjects, or with `combine = "mean"` the mean of r.
@@ -19,6 +24,10 @@
 #' the mean. Other tests of these coefficients take them as independent, and are not valid: with 10 subjects the size at
 #' 0.05 is 0.12 for `t.test(z)` and for permuted signs, 0.15 to 0.2 for the bootstrap of subjects, and 0.004 for that of
 #' pairs of subjects (Chen and others 2016).
+#'
+#' With a `target` the coefficients of independent subjects are independent, and t is that of `t.test(z)`, also
+#' one-sided. The null hypothesis is that the subjects' series are independent of one another and of the target. The
+#' target's own noise is not tested: the conclusion is about this one.
 #'
 #' `n_perm` adds `p.adjusted`, which controls the family-wise error over all columns. It compares the mean of a column
 #' with the largest mean of all columns in surrogate data, in which each subject's series change by themselves, all
@@ -45,6 +54,8 @@
 #' @param n_perm The number of surrogates, 0 for none.
 #' @param surrogate A string, `"rotation"` or `"phase"`: how surrogates are drawn.
 #' @param output A string: `"isc"`, or `"isfc"` for all pairs.
+#' @param target `NULL`, or a matrix with the rows and columns of a subject: what each subject's columns are correlated
+#'   with in place of the others' mean. It is not adjusted; adjust all by [gpuClean()].
 #' @param ...,adjustment,subjects,control `r offered_words("gpuISC")`
 #'   The adjustment is each subject's own, before the means. `combine` is `"fisher"` (default) or `"mean"`.
 #'   `na.rm = TRUE`: a column that misses a value in a subject, or is constant there, has the coefficients of the other
@@ -72,8 +83,8 @@
 #' gpuISC(subjects, n_perm = 99)
 #' gpuISC(subjects, output = "isfc")
 #' @export
-gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c("isc", "isfc"), ...,
-                   adjustment = NULL, subjects = NULL, control = NULL) {
+gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c("isc", "isfc"),
+                   target = NULL, ..., adjustment = NULL, subjects = NULL, control = NULL) {
   specs <- specs_of("gpuISC", ...)
   check_type(x, "x", is_subjects(x), "a list of subjects' matrices, or a function with 'subjects'",
              if (is.matrix(x)) "; give both as list(a, b)")
@@ -92,11 +103,22 @@ gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c
     fail("subject ", other, " has ", n_of(rows[other], "row"), ", and the first subject ", rows[1L],
          "; all need the times of the same stimulus")
   }
+  if (!is.null(target)) target <- check_target(target, run$x$data[[1L]])
   if (output == "isfc") return(isfc_of(run, specs$control))
   if (surrogate == "phase") warn_heavy_tails(run$x$data, "surrogate = \"rotation\"")
   if (n_perm > 0) warn_smooth(run$x$data[[1L]])
   factors <- if (n_perm > 0) surrogate_factors(rows[1L], length(rows), n_perm, surrogate)
-  new_isc(subject_coefficients(run, factors), run, subject_labels(x, run$x$data))
+  new_isc(subject_coefficients(run, factors, target), run, subject_labels(x, run$x$data))
+}
+
+# Returns the target centered, with zeros in constant columns.
+check_target <- function(target, first) {
+  target <- check_variables(target, "target")
+  check_that(target, "target", identical(dim(target), dim(first)),
+             paste(show_size(dim(first)), "values, as of each subject"), shown = show_size(dim(target)))
+  check_same_columns(target, first, "target", FIRST_SUBJECT)
+  target <- dense_columns(target, seq_len(ncol(target)))
+  centred_columns(target, rep(1, nrow(target)), TRUE)
 }
 
 # Returns some columns of subject s, adjusted and centered; those with a value that is not finite are NA, and constant
@@ -110,8 +132,9 @@ cleaned_subject <- function(run, s, columns) {
 }
 
 # Returns list(r: subjects x columns; missing, constant: TRUE for columns that miss values or are constant in a subject;
-# maxima: from r_isc_maxima(), or NULL). `factors`: from surrogate_factors(), or NULL.
-subject_coefficients <- function(run, factors) {
+# maxima: from r_isc_maxima(), or NULL; is_shared: TRUE if all have the same target). `factors`: from
+# surrogate_factors(), or NULL; `target`: from check_target(), or NULL.
+subject_coefficients <- function(run, factors, target = NULL) {
   n <- length(run$x$data)
   n_obs <- nrow(run$x$data[[1L]])
   found <- lapply(column_ranges(ncol(run$x), n * n_obs), function(columns) {
@@ -122,9 +145,10 @@ subject_coefficients <- function(run, factors) {
     total <- Reduce(`+`, series)
     size <- do.call(rbind, lapply(series, function(own) colSums(own^2)))
     r <- do.call(rbind, lapply(series, function(own) {
-      others <- total - own
+      others <- if (is.null(target)) total - own else target[, columns, drop = FALSE]
       square <- colSums(others^2)
-      colSums(own * others) / sqrt(ifelse(square > 1e-28 * colSums(size), square, 0)) # else rounding errors
+      rounding <- if (is.null(target)) 1e-28 * colSums(size) else 0
+      colSums(own * others) / sqrt(ifelse(square > rounding, square, 0)) # else rounding errors
     })) / sqrt(size)
     r[!is.finite(r)] <- NA
     if (!run$x$skips) r[, colSums(missing) > 0] <- NA
@@ -142,8 +166,8 @@ subject_coefficients <- function(run, factors) {
     list(maxima = maxima, r = r, missing = colSums(missing) > 0, constant = colSums(size == 0 & !missing) > 0)
   })
   of <- function(part) lapply(found, `[[`, part)
-  list(r = do.call(cbind, of("r")), missing = unlist(of("missing")), constant = unlist(of("constant")),
-       maxima = if (!is.null(factors)) do.call(pmax, c(-Inf, of("maxima"))))
+  list(r = do.call(cbind, of("r")), is_shared = !is.null(target), missing = unlist(of("missing")),
+       constant = unlist(of("constant")), maxima = if (!is.null(factors)) do.call(pmax, c(-Inf, of("maxima"))))
 }
 
 # Returns factors of modulus 1 for the Fourier coefficients of surrogates, those of the mean left out: coefficients x

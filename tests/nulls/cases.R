@@ -1002,6 +1002,8 @@ isc_cases <- c(
               \() isc_p(3, scale = exp(stats::rnorm(3)))),
     null_case("gpuISC", "pearson", "10 subjects, AR(0.6), as t.test()", "", c(0.1, 0.14), sets = 60,
               \() ones_of(attr(gpuISC(listeners(10)), "r"))),
+    null_case("gpuISC", "pearson", "10 subjects, AR(0.6)", "target", VALID, sets = 60,
+              \() gpuISC(listeners(10), target = listeners(2)[[1]])$p.value),
     null_case("gpuISC", "pearson", "10 subjects with a drift of all", "", c(0.9, 1), \() gpuISC(drifting(10))$p.value),
     null_case("gpuISC", "pearson", "10 subjects with a drift of all", "covariates", c(0.03, 0.055), sets = 60,
               \() gpuISC(drifting(10), covariates = 1:100)$p.value)

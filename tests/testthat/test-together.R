@@ -55,7 +55,11 @@ differing <- function(verb, a, data, result) {
       } else {
         list(sd = both_edges(result$sd, over_windows(sd), a))
       }),
-    gpuISC = if (is.null(a$output)) list(r = list(attr(result, "r"), loo(lapply(x, function(m) left_of(m, a)$m)))),
+    gpuISC = if (is.null(a$output)) {
+      own <- lapply(x, function(m) left_of(m, a)$m)
+      of_target <- function(m) diag(stats::cor(m, a$target))
+      list(r = list(attr(result, "r"), if (is.null(a$target)) loo(own) else t(vapply(own, of_target, numeric(5)))))
+    },
     gpuTOM = list(overlap = if (isS4(result)) both_edges(result, r, a) else list(half(as.matrix(result)), half(r))),
     gpuCorCompare = {
       z <- defined_differences(x, y, a)
@@ -174,7 +178,7 @@ test_that("coefficients, tests and sums are there, or say what does not go toget
     sign = list(sign = "positive"))), list(width = 12, step = 12), on = c("one", "several"))
   expect_pairs("gpuISC", c(common, subjects[c("mean", "fisher", "skips")], list(
     n_perm = list(n_perm = 9), phase = list(n_perm = 9, surrogate = "phase"), alone = list(surrogate = "phase"),
-    isfc = list(output = "isfc"))), on = "several")
+    isfc = list(output = "isfc"), target = list(target = cos(9 * x)))), on = "several")
   expect_pairs("gpuTOM", c(common, criteria[c("threshold", "density", "k")], list(
     network = list(output = "network"), matrix = list(output = "matrix"), combined = list(combine = "min"),
     quantile = list(combine = "quantile", probs = 0.3), calibrated = list(calibration = "single quantile"),
