@@ -55,7 +55,7 @@ add_cifti <- function(found) {
   names <- xml2::xml_text(xml2::xml_find_first(xml2::xml_find_all(rows$xml, "NamedMap"), "MapName"))
   n_row <- if (is_series) xml_number(rows$xml, "NumberOfSeriesPoints", shown) else length(names)
   cifti <- c(list(tr = if (isTRUE(tr > 0) && is.finite(tr)) tr), brain_models(columns$xml, shown))
-  found$header$cifti <- cifti
+  found$header$cifti <- c(cifti, xml_labels(rows$xml))
   size <- found$dim
   if (length(size) < 6L || any(size[-(5:6)] != 1)) {
     fail_file(shown, " has dimensions ", show_size(size), ", not 1 x 1 x 1 x 1 x rows x columns")
@@ -69,6 +69,14 @@ add_cifti <- function(found) {
   found$size <- size[5:6]
   if (length(names) && !anyNA(names)) found$names <- names
   found
+}
+
+# Returns list(labels: a data frame of index and name) of the only label table, or NULL.
+xml_labels <- function(xml) {
+  tables <- xml2::xml_find_all(xml, ".//LabelTable")
+  labels <- xml2::xml_find_all(tables, "Label")
+  if (length(tables) != 1L || !length(labels)) return(NULL)
+  list(labels = data.frame(index = xml2::xml_attr(labels, "Key"), name = trimws(xml2::xml_text(labels))))
 }
 
 # Returns list(models: one row per model, with its grayordinates (first, count) and, for surfaces, the mesh's number of
@@ -176,7 +184,8 @@ read_gifti <- function(file) {
   structure <- toupper(gsub("([a-z])([A-Z])", "\\1_\\2", structure)) # CIFTI's name: CORTEX_LEFT for CortexLeft
   if (structure %in% c("", NA)) structure <- UNKNOWN_STRUCTURE
   models <- data.frame(structure, kind = "surface", first = 1, count = n, vertices = n, stringsAsFactors = FALSE)
-  attr(values, "header") <- list(cifti = list(models = models, places = list(seq_len(n) - 1)))
+  cifti <- c(list(models = models, places = list(seq_len(n) - 1)), xml_labels(xml))
+  attr(values, "header") <- list(cifti = cifti)
   names <- xml2::xml_text(xml2::xml_find_first(arrays, "MetaData/MD[Name='Name']/Value"))
   if (!anyNA(names)) colnames(values) <- names
   values

@@ -137,8 +137,12 @@ bright_places <- function(background) {
 #'   a mean is `NA` where any of its voxels is. `TRUE` suits voxels of similar level: a mean jumps where one is missing.
 #' @param min_coverage A number from 0 to 1, the minimum coverage of a parcel of an atlas image, such as 0.5.
 #' @return A matrix with a row for each row of `x` and a column for each parcel, with the row names of `x`. Column names
-#'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. With an atlas
-#'   image, attribute `coverage` has each parcel's, by name; attributes `tr`, `entities` and `runs` of `x` are kept.
+#'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. Labels of a file have
+#'   the names of its label table (CIFTI, GIFTI), or of columns `index` and `name` of the table beside it, such as
+#'   `atlas-X_dseg.tsv` beside `atlas-X_dseg.nii.gz`. With an atlas image, attribute `coverage` has each parcel's, by
+#'   name, and `centers` the mean position of its voxels in mm (RAS), a row for each parcel, if the atlas has an affine:
+#'   `plot(net, "layout", coords = attr(means, "centers"))`. [voxelImage()] puts values of parcels back into an image.
+#'   Attributes `tr`, `entities` and `runs` of `x` are kept.
 #'   `rbind()` joins [runs].
 #' @examples
 #' set.seed(1)
@@ -152,6 +156,7 @@ parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
   min_coverage <- check_fraction(min_coverage, "min_coverage", zero = TRUE)
   check_matrix_like(x, "a variable in each column")
   x <- as_variables(x, "x")
+  centers <- NULL
   if (is.null(dim(atlas)) && is.atomic(atlas) && length(atlas) == ncol(x)) {
     parcel <- as_parcels(atlas)
   } else {
@@ -159,9 +164,14 @@ parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
     check_that(atlas, "atlas", !is.null(mask), paste("a label for each of the", n_of(ncol(x), "column"), "of 'x'"),
                shown = length(atlas))
     if (sum(mask) != ncol(x)) fail("the columns of 'x' are no longer the voxels of its mask; give a label for each")
+    file <- if (is_file_name(atlas)) atlas
     atlas <- check_mask(read_mask(atlas, "atlas", flat = TRUE), list(size = dim(mask), header = attr(mask, "header")),
                         "x")
+    labels <- as_parcels(atlas$values)
     parcel <- as_parcels(atlas$values, which(mask))
+    names <- parcel_names(levels(parcel), label_table(file, atlas))
+    centers <- parcel_centers(labels, atlas, names)
+    names(attr(parcel, "coverage")) <- levels(parcel) <- names
   }
   coverage <- attr(parcel, "coverage")
   left_out <- union(setdiff(levels(parcel), parcel), names(which(coverage < min_coverage)))
@@ -183,9 +193,38 @@ parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
   means <- replace(sums / counts, counts == 0, NA)
   means[, left_out] <- NA
   attr(means, "coverage") <- coverage
+  attr(means, "centers") <- centers
   for (name in c("tr", "entities", "runs")) attr(means, name) <- attr(x, name, exact = TRUE)
   if (inherits(x, "scanMatrix")) class(means) <- c("scanMatrix", class(means))
   means
+}
+
+# Returns the table of an atlas's labels, a data frame of index and name, or NULL: that in a file of CIFTI or GIFTI, or
+# that in the file beside it, as in BIDS, which may be of all resolutions. `file`: NULL for an atlas in memory.
+label_table <- function(file, atlas) {
+  if (!is.null(atlas$header$cifti) || is.null(file)) return(atlas$header$cifti$labels)
+  tables <- sub("[.]nii([.]gz)?$", ".tsv", file)
+  table <- Find(file.exists, setdiff(c(tables, sub("_res-[^_]+", "", tables)), file))
+  if (is.null(table)) return(NULL)
+  labels <- with_our_errors(utils::read.delim(table, quote = "", check.names = FALSE, na.strings = "n/a"),
+                            paste0("'", table, "' cannot be read: "), fail_file)
+  if (all(c("index", "name") %in% names(labels))) labels
+}
+
+# Returns the names of labels, which are themselves without a name. Names differ, as each is a column.
+parcel_names <- function(labels, table) {
+  found <- as.character(table$name)[match(labels, trimws(format(table$index, scientific = FALSE)))]
+  make.unique(ifelse(is.na(found) | !nzchar(found), labels, found))
+}
+
+# Returns the mean position of each parcel's voxels, a row for each, or NULL if it is unknown.
+parcel_centers <- function(labels, atlas, names) {
+  header <- atlas$header
+  if (is.null(header_affine(header)) || isTRUE(header$reoriented) || !is.null(header$cifti)) return(NULL)
+  inside <- which(!is.na(labels))
+  centers <- rowsum(voxel_places(atlas, inside), as.integer(labels[inside])) / tabulate(labels, nlevels(labels))
+  rownames(centers) <- names
+  centers
 }
 
 # Returns the parcel of the labels at `columns`, NULL for all, as a factor whose levels are those of all labels. With

@@ -38,7 +38,8 @@
 #'   `voxelMatrix()`, for its voxels; or `NULL`, in `voxelMatrix()`, for all voxels.
 #' @param keep `NULL` for all volumes, a logical vector, or integers: their numbers (negative: dropped).
 #' @param values A vector with a value for each voxel inside the mask, in the order of the columns; or a matrix with a
-#'   row for each voxel and a column for each volume.
+#'   row for each voxel and a column for each volume. If `mask` is an atlas, also a value, or a row, for each of its
+#'   labels, ascending, as [parcelMeans()] has its columns.
 #' @param outside A number or `NA`: the value of voxels outside the mask. With 0, integers stay integers.
 #'
 #' @return `voxelMatrix()`: a matrix of integers if the image has integers, otherwise of doubles. Voxels are in the

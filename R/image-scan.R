@@ -2,7 +2,7 @@
 # readConfounds() return it. Its attributes stay when rows or columns are selected, and runs are joined by rbind():
 #   tr, entities      of the scan
 #   runs, keep        a value for each row
-#   coverage          a value for each column
+#   coverage, centers   a value or a row for each column, of parcels
 #   mask              the voxels that are its columns, of a voxelMatrix only
 
 # S4 methods, such as those of Matrix, treat these classes as a matrix.
@@ -36,6 +36,7 @@ as_scan <- function(picked, x, rows = seq_len(nrow(x)), columns = seq_len(ncol(x
   if (all(if (is.null(runs)) is_next else is_next | diff(runs) != 0)) attr(picked, "tr") <- attr(x, "tr", exact = TRUE)
   attr(picked, "entities") <- attr(x, "entities", exact = TRUE)
   attr(picked, "coverage") <- attr(x, "coverage", exact = TRUE)[columns]
+  attr(picked, "centers") <- attr(x, "centers", exact = TRUE)[columns, , drop = FALSE]
   class(picked) <- class(x)
   picked
 }
@@ -118,6 +119,7 @@ rbind.scanMatrix <- function(..., deparse.level = 1) {
   if (in_all("keep")) attr(result, "keep") <- unlist(of_runs("keep"))
   lowest <- function(one, other) pmin(one, other[names(one)])
   if (in_all("coverage")) attr(result, "coverage") <- Reduce(lowest, of_runs("coverage"))
+  attr(result, "centers") <- attr(runs[[1L]], "centers", exact = TRUE)
   class(result) <- class(runs[[1L]])
   result
 }

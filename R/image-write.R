@@ -106,6 +106,7 @@ image_of_values <- function(values, mask, outside, name) {
   mask <- read_mask(mask, name)
   inside <- inside_mask(mask)
   n <- length(inside)
+  values <- values_of_parcels(values, mask$values[inside])
   volumes <- if (is.matrix(values) && nrow(values) == n) ncol(values)
   check_that(values, "values", !is.null(volumes) || length(values) == n,
              paste0("one value, or one row, for each of the ", format_count(n), " voxels inside '", name, "'"),
@@ -129,6 +130,16 @@ image_of_values <- function(values, mask, outside, name) {
   attr(img, "header") <- header
   class(img) <- image_class(img)
   img
+}
+
+# Returns values, or, if there is one (or a row) for each of several labels of an atlas, that of each voxel's label.
+values_of_parcels <- function(values, labels) {
+  has_rows <- is.matrix(values) && nrow(values) > 1L
+  parcels <- sort(unique(round(labels)))
+  n <- if (has_rows) nrow(values) else length(values)
+  if (n == length(labels) || n != length(parcels) || n < 2L) return(values)
+  rows <- match(round(labels), parcels)
+  if (has_rows) values[rows, , drop = FALSE] else values[rows]
 }
 
 # Returns the header of an image whose volumes are maps, not times.

@@ -28,7 +28,7 @@ test_that("means are those of each label's voxels", {
   writeVoxels(atlas, file)
   expect_identical(parcelMeans(x, file), found)
   expect_identical(attr(found, "coverage"), c(`2` = 1, `5` = 1, `17` = 1))
-  expect_identical(parcelMeans(x, as.vector(atlas)), structure(found, coverage = NULL))
+  expect_identical(parcelMeans(x, as.vector(atlas)), structure(found, coverage = NULL, centers = NULL))
   expect_identical(parcelMeans(x[3:6, ], atlas)[, ], found[3:6, ])
 })
 
@@ -117,4 +117,74 @@ test_that("labels within 1e-4 of an integer are that label", {
   voxels <- voxelMatrix(image_with_affine())
   atlas <- labeled()
   expect_identical(parcelMeans(voxels, atlas * (1 + 1e-6)), parcelMeans(voxels, atlas * 1))
+})
+
+test_that("parcels of a file have the names of the table beside it", {
+  x <- voxelMatrix(image_with_affine())
+  folder <- temporary_folder()
+  at <- function(name) file.path(folder, name)
+  atlas <- labeled()
+  atlas[atlas == 17L] <- 100000L
+  writeVoxels(atlas, at("atlas-A_res-2_dseg.nii.gz"))
+  plain <- parcelMeans(x, atlas)
+  named <- function() parcelMeans(x, at("atlas-A_res-2_dseg.nii.gz"))
+  expect_identical(named(), plain)
+  writeLines(c("index\tname\tcolor", "100000\tIt's\t#ff0000", "0\tnone\tn/a", "5\tV1\tn/a", "9\tV9\tn/a"),
+             at("atlas-A_dseg.tsv"))
+  expect_identical(colnames(named()), c("2", "V1", "It's"))
+  expect_identical(unname(unclass(named())[, ]), unname(unclass(plain)[, ]))
+  expect_named(attr(named(), "coverage"), c("2", "V1", "It's"))
+  expect_warning(parcelMeans(x[, attr(x, "mask")[TRUE] & as.vector(atlas) != 5L], at("atlas-A_res-2_dseg.nii.gz")),
+                 "thus NA: V1$")
+  # The table of this resolution counts first; two parcels of one name stay two.
+  writeLines(c("index\tname", "5\tV", "2\tV"), at("atlas-A_res-2_dseg.tsv"))
+  expect_identical(colnames(named()), c("V", "V.1", "100000"))
+  writeLines("name", at("atlas-A_res-2_dseg.tsv"))
+  expect_identical(colnames(named()), colnames(plain))
+})
+
+test_that("dense labels and surfaces have the names of their label table", {
+  skip_if_not_installed("xml2")
+  file <- file.path(temporary_folder(), "atlas.dlabel.nii")
+  labels <- paste0("<MatrixIndicesMap AppliesToMatrixDimension=\"0\" IndicesMapToDataType=\"CIFTI_INDEX_TYPE_LABELS\">",
+                   "<NamedMap><MapName>atlas</MapName><LabelTable><Label Key=\"-1\">none</Label>",
+                   "<Label Key=\"2\"> V2\n</Label><Label Key=\"1\">V1</Label></LabelTable></NamedMap>",
+                   "</MatrixIndicesMap>")
+  write_dtseries(matrix(rep(c(0, 2, 3, 1), each = 5), 1), file, c(labels, brain_map()))
+  series <- sub("dlabel", "dtseries", file)
+  write_dtseries(grayordinate_series(), series)
+  x <- suppressMessages(voxelMatrix(series))
+  expect_identical(colnames(parcelMeans(x, file)), c("V1", "V2", "3"))
+  expect_identical(colnames(parcelMeans(x, readVoxels(file))), c("V1", "V2", "3"))
+})
+
+test_that("centers are the means of the voxels' places, of all voxels of a parcel", {
+  img <- image_with_affine()
+  atlas <- labeled()
+  found <- attr(suppressWarnings(parcelMeans(voxelMatrix(img, slice.index(atlas, 3) > 1), atlas)), "centers")
+  by_hand <- t(sapply(c(2, 5, 17), function(label) {
+    rowMeans(some_affine() %*% rbind(t(which(atlas == label, arr.ind = TRUE)) - 1, 1))[1:3]
+  }))
+  expect_equal(found, by_hand, ignore_attr = TRUE, tolerance = 1e-12)
+  expect_identical(dimnames(found), list(c("2", "5", "17"), c("x", "y", "z")))
+  expect_null(attr(parcelMeans(voxelMatrix(img), array(atlas, dim(atlas))), "centers"))
+  means <- parcelMeans(voxelMatrix(img), atlas)
+  expect_identical(attr(means[3:5, c("17", "2")], "centers"), attr(means, "centers")[c("17", "2"), ])
+  expect_identical(attr(rbind(means, means), "centers"), attr(means, "centers"))
+})
+
+test_that("values of parcels go back into the atlas", {
+  atlas <- labeled()
+  means <- parcelMeans(voxelMatrix(image_with_affine()), atlas)
+  map <- voxelImage(means[1, ], atlas)
+  by_hand <- array(0, dim(atlas))
+  for (label in c(2, 5, 17)) by_hand[atlas == label] <- means[1, paste(label)]
+  expect_identical(array(map, dim(atlas)), by_hand)
+  expect_identical(attr(map, "header"), attr(atlas, "header"))
+  two <- voxelImage(t(means[1:2, ]), atlas, outside = NA)
+  expect_identical(is.na(two[, , , 2]), is.na(two[, , , 1]))
+  expect_identical(two[, , , 1][atlas > 0], by_hand[atlas > 0])
+  expect_identical(voxelImage(t(means[1, ]), atlas), map) # one row, as of one column with all
+  expect_error(voxelImage(1:2, atlas), "'values' must be one value, or one row, for each of the")
+  expect_error(voxelImage(3, atlas == 2), "'values' must be one value, or one row")
 })
