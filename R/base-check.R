@@ -242,16 +242,18 @@ meant_value <- function(value, choices) {
 # Names that other packages use for common arguments. If a function has several of the arguments, the first is meant.
 OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", softPower = "power",
                  networkType = "type", powerVector = "power", RsquaredCut = "r_squared", nBreaks = "breaks",
-                 corType = "method", corFnc = "method", nThreads = "threads", n_jobs = "threads",
-                 confounds = "covariates", nperm = "n_perm", verbose = "progress", gpu = "backend",
-                 high_pass = "bandpass", low_pass = "bandpass", t_r = "tr", sfreq = "rate", fsample = "rate",
-                 srate = "rate", censor = "weights", censor = "keep",
+                 corType = "method", corFnc = "method", cor_method = "method", corMethod = "method",
+                 top = "k", alpha = "p.value", alpha = "fdr", nThreads = "threads", n_jobs = "threads",
+                 batch = "covariates", confounds = "covariates", nperm = "n_perm", verbose = "progress",
+                 gpu = "backend", high_pass = "bandpass", low_pass = "bandpass", t_r = "tr", sfreq = "rate",
+                 fsample = "rate", srate = "rate", censor = "weights", censor = "keep",
                  sample_mask = "weights", sample_mask = "keep",
                  n_components = "n", zlim = "from")
 
 # Strings that other programs use for values of arguments.
 OTHER_VALUES <- c(gpu = "cuda", float64 = "double", float32 = "float", float32 = "single", int32 = "integer",
-                  median = "quantile", average = "mean")
+                  median = "quantile", average = "mean", rho = "spearman", tau = "kendall",
+                  rho_p = "concordance", proportionality = "concordance", ccc = "concordance")
 
 # Returns the argument (or value), one of `known`, that others call `name`; NA if there is none.
 other_name <- function(name, known, table = OTHER_NAMES) intersect(table[names(table) == name], known)[1L]

@@ -153,6 +153,13 @@ tail.gpuNetwork <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 setMethod("head", "gpuNetwork", head.gpuNetwork)
 setMethod("tail", "gpuNetwork", tail.gpuNetwork)
 
+# Names the slot or the edges, as a network is a matrix and not a list.
+#' @export
+`$.gpuNetwork` <- function(x, name) {
+  fail("a network has no element '", name, "'; as.data.frame() has its edges",
+       if (name %in% methods::slotNames(x)) paste0(", and x@", name, " is its slot"))
+}
+
 # ---- conversion
 
 #' @rdname gpuCorNetwork-class

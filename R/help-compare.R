@@ -11,7 +11,8 @@
 #' small; with heavy tails or outliers those of correlated pairs, also by `"spearman"` or `"bicor"` ([gpucor-p-values]).
 #' Then use `n_perm`. For time series give `df`, two numbers.
 #'
-#' `gpuCorCompare(list(a, b, c), effects = "fixed")` compares more groups. The statistic is chi-squared,
+#' `gpuCorCompare(list(a, b, c), effects = "fixed")` compares more groups, as does `gpuCorCompare(x, group = )` of the
+#' rows of one matrix. The statistic is chi-squared,
 #' `sum(w * (z - mean)^2)`, where the mean is weighted by `w`, the inverse of the squared standard error of each z.
 #' `difference` is the weighted standard deviation of the groups' z.
 #'
@@ -28,8 +29,7 @@
 #' automatic <- as.matrix(mtcars[mtcars$am == 0, 1:7])
 #' set.seed(1)
 #' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges", classes = 0.05, n_perm = 99)
-#' cars <- split(mtcars[, 3:7], mtcars$cyl) # three groups
-#' as.data.frame(gpuCorCompare(cars, effects = "fixed"))[1:3, ]
+#' as.data.frame(gpuCorCompare(mtcars[, 3:7], group = mtcars$cyl))[1:3, ] # three groups
 #' @name gpuCorCompare-samples
 NULL
 

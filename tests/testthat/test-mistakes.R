@@ -60,6 +60,10 @@ test_that("a value that there is not is named with the one that was probably mea
   told <- list(
     list(quote(gpuCorTest(x, adjust = "BH")), "one of \"none\", \"maxT\", \"fdr\", not \"BH\"; p.adjust()"),
     list(quote(gpuCor(x, method = "Spearman")), "not \"Spearman\"; did you mean \"spearman\"?"),
+    list(quote(gpuCor(x, method = "rho_p")), "not \"rho_p\"; did you mean \"concordance\"?"),
+    list(quote(gpuCor(x, method = "tau")), "not \"tau\"; did you mean \"kendall\"?"),
+    list(quote(gpuCorNetwork(x, k = 2)$edges), "no element 'edges'; as.data.frame() has its edges"),
+    list(quote(gpuCorNetwork(x, k = 2)$threshold), "has its edges, and x@threshold is its slot"),
     list(quote(gpuCor(x, backend = "gpu")), "\"cpu\", not \"gpu\"; did you mean \"cuda\"?"),
     list(quote(gpuCor(list(x, x), combine = "median")), "did you mean \"quantile\"?"),
     list(quote(gpuCorFile(data, 2:3, "float64")), "\"integer\", not \"float64\"; did you mean \"double\"?"),
@@ -500,6 +504,9 @@ test_that("names of arguments that other packages use are known where they are p
   meant <- list(
     bandpass = list(quote(gpuCor(x, high_pass = 0.01)), quote(gpuClean(x, low_pass = 0.1))),
     tr = list(quote(gpuCor(x, t_r = 2))),
+    covariates = list(quote(gpuCor(x, batch = 1:20)), quote(gpuTOM(x, power = 2, batch = 1:20))),
+    k = list(quote(gpuCorNetwork(x, top = 5))), p.value = list(quote(gpuCorNetwork(x, alpha = 0.05))),
+    method = list(quote(gpuCor(x, corMethod = "spearman")), quote(pickPower(x, cor_method = "spearman"))),
     weights = list(quote(gpuCor(x, censor = 1:3)), quote(gpuCorNetwork(x, sample_mask = 1, threshold = 0))),
     keep = list(quote(gpuClean(x, censor = 1:3)), quote(gpuClean(x, sample_mask = 1:3))),
     n = list(quote(gpuGradients(x, n_components = 2)), quote(gpuGradients(gpuCor(x), n_components = 2))),
