@@ -258,10 +258,22 @@ carpet_of <- function(x, max) {
        limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)), title = if (of_pairs) "r" else "degree")
 }
 
-draw_carpet <- function(carpet, ...) {
+# Draws a carpet. `lines`: NULL, or a matrix with a row for each of its columns, drawn as lines above it.
+draw_carpet <- function(carpet, ..., lines = NULL) {
   half <- if (length(carpet$time) > 1L) diff(carpet$time[1:2]) / 2 else 0.5
-  draw_page(list(function(...) {
-    draw_matrix(carpet$values, carpet$limits, carpet$title, ..., names = list(NULL, NULL),
-                span = range(carpet$time) + c(-half, half), titles = carpet[c("xlab", "ylab")])
-  }), ...)
+  span <- range(carpet$time) + c(-half, half)
+  n <- NCOL(lines) * !is.null(lines)
+  above <- lapply(seq_len(n), function(k) {
+    function(...) {
+      graphics::par(mar = c(0.4, 3, 1.5, 4.2))
+      graphics::plot.default(carpet$time, lines[, k], type = "l", xlim = span, xaxs = "i", axes = FALSE, ann = FALSE,
+                             col = cold())
+      graphics::axis(2L, pretty(lines[, k], 2L), las = 1)
+      graphics::mtext(colnames(lines)[k], 3L, 0.2, adj = 0, cex = 0.8 * graphics::par("cex"))
+    }
+  })
+  draw_page(c(above, function(...) {
+    draw_matrix(carpet$values, carpet$limits, carpet$title, ..., names = list(NULL, NULL), span = span,
+                titles = carpet[c("xlab", "ylab")])
+  }), ..., page = matrix(seq_len(n + 1)), heights = c(rep(1, n), max(4, n)), min_inches = c(2, if (n) 0.6 else 1.8))
 }

@@ -5,19 +5,22 @@
 #' @param x A matrix of `voxelMatrix()`, or an image with a header, as of `voxelImage()` or [readVoxels()].
 #' @param background `NULL`, or an image on the grid of `x` (an array or a file) to draw in gray; of a series its mean.
 #' @param from A number: voxels whose value has a smaller size are transparent; 0: all that are not 0.
+#' @param above `NULL`, or a number: voxels with this value or a larger one are outlined, as in an image of
+#'   probabilities.
 #' @param plane,slices,at The plane of the slices, `"axial"`, `"coronal"` or `"sagittal"`; their number, evenly spaced;
 #'   or their positions in mm (without an affine: indices).
 #' @param volume,label,main The number of the volume to draw; the titles of the color key and of the picture.
 #' @param ... Graphical parameters.
 #' @export
 plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "coronal", "sagittal"), slices = 10,
-                            at = NULL, volume = 1, label = "", main = "", ...) {
+                            at = NULL, volume = 1, label = "", main = "", above = NULL, ...) {
   refuse_other_names(...names(), names(formals()))
   if (!is.null(image_header(x)$cifti)) {
     fail("plot() draws slices of volumes, and 'x' has values of ", show_models(image_header(x)$cifti), "; write them ",
          "by writeVoxels() for a viewer of surfaces")
   }
   from <- check_within(from, "from", 0, Inf)
+  if (!is.null(above)) above <- check_within(above, "above", -Inf, Inf)
   axis <- match(check_choice(plane, rev(names(PLANES)), "plane"), names(PLANES))
   size <- dim(x)[1:3]
   volume <- check_whole(volume, "volume", 1, prod(dim(x)[-(1:3)]))
@@ -42,7 +45,7 @@ plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "
   box <- bounds(if (is.null(gray)) inside else inside | gray > 0.1)
   box <- rbind(pmax(box[1L, ] - 1L, 1L), pmin(box[2L, ] + 1L, dim(map$values))) # with a margin
   draw_page(list(function(...) {
-    draw_montage(map, gray, box, axis, places, slice_colors(map$values, from, !is.null(gray)), label, main, ...)
+    draw_montage(map, gray, box, axis, places, slice_colors(map$values, from, !is.null(gray)), label, main, above, ...)
   }), ...)
   invisible(x)
 }
@@ -111,23 +114,40 @@ slice_colors <- function(values, from, on_gray) {
   list(limits = if (low < top) c(low, top) else c(0, top), colors = colors, from = from)
 }
 
-# Returns the colors of one slice, its top row first; NA where nothing is.
-slice_pixels <- function(place, map, gray, box, axis, colors) {
+# Returns the values of one slice, its top row first.
+slice_values <- function(img, place, box, axis) {
   index <- Map(seq, box[1L, ], box[2L, ])
   index[[axis]] <- place
-  cut <- function(img) {
-    plane <- array(do.call(`[`, c(list(img), index)), lengths(index)[-axis])
-    t(plane)[rev(seq_len(ncol(plane))), , drop = FALSE]
-  }
-  values <- cut(map$values)
-  pixels <- array(if (is.null(gray)) NA_character_ else grDevices::gray(cut(gray)), dim(values))
+  plane <- array(do.call(`[`, c(list(img), index)), lengths(index)[-axis])
+  t(plane)[rev(seq_len(ncol(plane))), , drop = FALSE]
+}
+
+# Returns the colors of one slice, its top row first; NA where nothing is.
+slice_pixels <- function(place, map, gray, box, axis, colors) {
+  values <- slice_values(map$values, place, box, axis)
+  pixels <- array(if (is.null(gray)) NA_character_ else grDevices::gray(slice_values(gray, place, box, axis)),
+                  dim(values))
   over <- is_drawn(values, colors$from)
   pixels[over] <- colors_of(values[over], colors$limits, colors$colors)
   pixels
 }
 
+# Draws lines between the cells of a matrix that are TRUE and others, its first row at the top of a box of this size.
+draw_outline <- function(inside, left, bottom, size) {
+  inside <- rbind(FALSE, cbind(FALSE, inside, FALSE), FALSE)
+  step <- size / (rev(dim(inside)) - 2)
+  top <- bottom + size[2L]
+  lines <- function(...) graphics::segments(..., col = "black", lwd = 1.2, lend = 2L)
+  at <- which(inside[, -1L] != inside[, -ncol(inside)], arr.ind = TRUE)
+  x <- left + (at[, 2L] - 1) * step[1L]
+  lines(x, top - (at[, 1L] - 2) * step[2L], x, top - (at[, 1L] - 1) * step[2L])
+  at <- which(inside[-1L, ] != inside[-nrow(inside), ], arr.ind = TRUE)
+  y <- top - (at[, 1L] - 1) * step[2L]
+  lines(left + (at[, 2L] - 2) * step[1L], y, left + (at[, 2L] - 1) * step[1L], y)
+}
+
 # Draws slices in rows that fill the page best; below each its position, between the letters of left and right.
-draw_montage <- function(map, gray, box, axis, places, colors, label, main, ...) {
+draw_montage <- function(map, gray, box, axis, places, colors, label, main, above, ...) {
   size <- ((box[2L, ] - box[1L, ] + 1) * map$step)[-axis]
   graphics::par(mar = c(0.6, 0.6, 3.2, 4.8))
   line <- 0.12 * size[2L] # for the caption
@@ -145,6 +165,9 @@ draw_montage <- function(map, gray, box, axis, places, colors, label, main, ...)
     pixels <- slice_pixels(places[k], map, gray, box, axis, colors)
     graphics::rasterImage(grDevices::as.raster(pixels), left[k], bottom[k], left[k] + size[1L], bottom[k] + size[2L],
                           interpolate = FALSE)
+    if (is.null(above)) next
+    inside <- slice_values(map$values, places[k], box, axis) >= above
+    draw_outline(inside & !is.na(inside), left[k], bottom[k], size)
   }
   below <- function(at, text) {
     text_size <- min(0.8, 0.8 * line / graphics::strheight("M", cex = 1))
@@ -164,9 +187,17 @@ draw_montage <- function(map, gray, box, axis, places, colors, label, main, ...)
 
 #' @rdname voxelMatrix
 #' @param max An integer: max. rows of the picture of a matrix; more voxels are averaged in so many groups.
+#' @param confounds `NULL`, or a numeric matrix with a row for each time point, whose columns are drawn as lines above
+#'   the picture of a matrix, such as `readConfounds(file, c("framewise_displacement", "dvars"))`.
 #' @export
-plot.voxelMatrix <- function(x, max = 500, ...) {
+plot.voxelMatrix <- function(x, max = 500, confounds = NULL, ...) {
   max <- check_whole(max, "max", 1, 1e4)
+  if (!is.null(confounds)) {
+    confounds <- check_that(confounds, "confounds", is_variables(confounds), "a numeric matrix")
+    confounds <- as.matrix(confounds)
+    check_that(confounds, "confounds", nrow(confounds) == nrow(x) && ncol(confounds) %in% 1:8,
+               paste("of", n_of(nrow(x), "row"), "and 1 to 8 columns"), shown = show_size(dim(confounds)))
+  }
   values <- t(scale(unclass(x)[, sort(drawn_places(ncol(x), 20000)), drop = FALSE]))
   values <- reduce_rows(values, max)
   top <- stats::quantile(abs(values), 0.99, na.rm = TRUE, names = FALSE)
@@ -174,6 +205,6 @@ plot.voxelMatrix <- function(x, max = 500, ...) {
   tr <- attr(x, "tr", exact = TRUE)
   draw_carpet(list(values = values, time = if (is.null(tr)) seq_len(nrow(x)) else (seq_len(nrow(x)) - 1) * tr,
                    xlab = if (is.null(tr)) "time point" else "time (s)", ylab = n_of(ncol(x), "voxel"),
-                   limits = limits, title = "z score"), ...)
+                   limits = limits, title = "z score"), ..., lines = confounds)
   invisible(x)
 }

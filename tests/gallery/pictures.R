@@ -110,6 +110,10 @@ pictures <- list(
   "Gradients in space" = quote(plot(gpuGradients(one), coords = parcels)),
   "Slices of a brain" = quote(plot(readVoxels(brain), palette = c("black", "black", "white"))),
   "Slices of a map" = quote(plot(seed_map, bold, from = 0.3, label = "r")),
+  "Slices with outlines" = quote(plot(seed_map, bold, from = 0.1, above = 0.4, label = "r")),
   "Carpet" = quote(plot(voxels)),
+  "Carpet with confounds" = quote(plot(voxels, confounds = cbind(
+    framewise_displacement = abs(sin(seq_len(nrow(voxels)))), dvars = rowMeans(abs(voxels))
+  ))),
   "Inter-subject correlation" = quote(plot(gpuISC(subjects)))
 )

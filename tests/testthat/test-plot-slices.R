@@ -127,3 +127,22 @@ test_that("volumes of a series and backgrounds of all kinds are drawn; others ar
   expect_silent(draw(voxelImage(rep(3, 60), voxelMatrix(img))))
   expect_silent(draw(voxelImage(rep(c(0, -3), 30), voxelMatrix(img)), from = 5))
 })
+
+test_that("voxels of a value or a larger one are outlined", {
+  img <- image_on(some_affine(), c(9, 8, 3))
+  img[] <- 0.2
+  img[4:6, 3:5, ] <- 0.7
+  ink <- function(...) sum(pixels_of(plot(img, slices = 1, ...), 300, 300) == "#000000")
+  without <- ink()
+  expect_identical(ink(above = 0.8), without) # nothing is above
+  small <- ink(above = 0.7) - without
+  expect_gt(small, 0)
+  # Outlines of 6 x 6 voxels, and of 3 x 3 with a hole of one, are in proportion to their lengths.
+  img[2:7, 2:7, ] <- 0.7
+  expect_equal((ink(above = 0.7) - without) / small, 2, tolerance = 0.1)
+  img[2:7, 2:7, ] <- 0.2
+  img[4:6, 3:5, ] <- 0.7
+  img[5, 4, ] <- NA
+  expect_equal((ink(above = 0.7) - ink(above = 0.8)) / small, 16 / 12, tolerance = 0.1)
+  expect_error(plot(img, above = "a"), "'above' must be a number")
+})

@@ -87,6 +87,12 @@ test_that("every result has a picture, and the device stays as it was", {
   img <- array(normal(16, 20), c(4, 4, 1, 20))
   draw(plot(voxelMatrix(img)))
   draw(plot(voxelMatrix(img)[1:2, ], max = 5))
+  n <- nrow(voxelMatrix(img))
+  moved <- cbind(fd = c(NA, seq_len(n - 1)), dvars = 1)
+  expect_true(all(c("fd", "dvars") %in% texts_of(plot(voxelMatrix(img), confounds = moved))))
+  draw(plot(voxelMatrix(img), confounds = moved[, 1]))
+  expect_error(draw(plot(voxelMatrix(img), confounds = moved[-1, ])), "'confounds' must be of .* and 1 to 8 columns")
+  expect_error(draw(plot(voxelMatrix(img), confounds = "a.tsv")), "'confounds' must be a numeric matrix")
   expect_identical(plot_returns(r), r)
 })
 
