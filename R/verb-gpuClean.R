@@ -19,8 +19,9 @@
 #' @param file `NULL`, or a string: the name of a new raw file, for residuals that are larger than memory.
 #' @param ...,adjustment,control `r offered_words("gpuClean")`
 #' @return A matrix of doubles with the columns of `x` and its names, and a row for each row that is kept. A matrix of
-#'   [voxelMatrix()] or [parcelMeans()] stays one, with its mask, [runs] and, if no row of a run in between was dropped,
-#'   its `tr`; a time series ([stats::ts()]) stays one if all rows are kept. With `file`: a [gpuCorFile()], invisibly.
+#'   [voxelMatrix()], [parcelMeans()] or [epochMatrix()] stays one, with its mask, [runs] and, if no row of a run in
+#'   between was dropped, its `tr`; a time series ([stats::ts()]) stays one if all rows are kept. With `file`: a
+#'   [gpuCorFile()], invisibly.
 #'
 #' @examples
 #' motion <- matrix(rnorm(200 * 2), 200)

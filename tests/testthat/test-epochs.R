@@ -53,6 +53,10 @@ test_that("a filter is of each epoch by itself, and other measures take all rows
   band <- c(5, 30)
   cleaned <- do.call(rbind, lapply(1:12, function(k) gpuClean(t(epochs[k, , ]), bandpass = band, rate = 100)))
   expect_equal(values(gpuCor(x, bandpass = band)), values(as.dist(cor(cleaned))), tolerance = 1e-6)
+  kept <- gpuClean(x, bandpass = band)
+  expect_identical(attributes(kept)[c("runs", "tr", "class")], attributes(x)[c("runs", "tr", "class")])
+  expect_equal(matrix(kept, 480), unname(cleaned), tolerance = 1e-10)
+  expect_identical(attr(gpuClean(x, bandpass = band, keep = -(1:40)), "runs"), rep(2:12, each = 40))
   expect_equal(values(gpuCor(x)), values(as.dist(cor(unclass(x)))), tolerance = 1e-6)
 })
 
