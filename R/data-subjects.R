@@ -234,6 +234,10 @@ read_subjects <- function(run, x, y, n, names = subject_names(n)) {
   matrix_of <- function(x, i) { # a vector is an error, as it could be an observation or a variable
     own <- if (is.function(x)) x(i) else x[[i]]
     if (is.null(own)) fail("there are no data")
+    if (is.list(own) && !is.object(own) && is.null(own[["data"]])) {
+      fail("it must be a matrix, not a list; join a subject's runs by do.call(rbind, ), and give their labels as ",
+           "'runs'")
+    }
     if (is.atomic(own) && is.null(dim(own)) && !inherits(own, "dist")) {
       are_variables <- is.list(x) && length(x) > 1L && all(lengths(x) == length(own))
       fail("it must be a matrix, not ", if (length(own) == 1L) show_value(own) else "a vector", input_hint(own, "x"),

@@ -293,6 +293,9 @@ test_that("a warning of every subject is shown once", {
 })
 
 test_that("errors name the subject, and what is to be done", {
+  runs <- list(normal(9, 3), normal(9, 3))
+  expect_error(gpuCor(list(runs, runs), combine = "min"), "subject 1: it must be a matrix, not a list; join .* 'runs'",
+               class = "gpucor_error_input")
   x <- list(matrix(rnorm(20), 5, dimnames = list(NULL, letters[1:4])), matrix(rnorm(20), 5))
   expect_error(gpuCor(c(x, list(matrix(0, 5, 3)))), "subject 3: 'x' has 3 columns, and the first subject has 4")
   other <- x[[1]]
