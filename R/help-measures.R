@@ -99,7 +99,8 @@
 #' `coh` of MNE's `spectral_connectivity_epochs()`, whose `"phase"` is `plv` and `"imaginary"` the size of `imcoh`. Coefficients are at least 0. Those of independent series are not 0: with K segments that do not overlap,
 #' squared coherence is 1 / K on average. Compare coefficients of the same number of segments and frequencies only;
 #' results print it. P values are by `adjust` with `surrogate = "phase"` or, for heavy tails, `"block"`
-#' ([gpuPermute()]). Series may have no gaps. With `runs` each segment is of one run. Subjects must have the same
+#' ([gpuPermute()]), without `runs`; epochs of one subject have none, and those of many are tested by
+#' [gpuCorCompare()]. Series may have no gaps. With `runs` each segment is of one run. Subjects must have the same
 #' frequencies. [gpuCorCompare()] compares artanh of the coefficients, which is usual for `value = "size"`.
 #'
 #' @section Concordance and proportionality:

@@ -8,6 +8,7 @@
 #' |---|---|
 #' | samples of two conditions, a matrix each | `gpuCorCompare(a, b)` |
 #' | samples in one matrix, with a factor `group` of two levels or more | `gpuCorCompare(x, group = group)` |
+#' | the same, with batches | `gpuCorCompare(x, group = group, covariates = ~ factor(batch), data = samples)` |
 #' | samples of three conditions or more, a matrix each | `gpuCorCompare(list(a, b, c), effects = "fixed")` |
 #' | subjects of two groups, a list of matrices each | `gpuCorCompare(patients, controls)` |
 #' | subjects in one list, with a factor `group` | `gpuCorCompare(split(x, group))`, for two groups or more |
