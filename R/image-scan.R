@@ -1,9 +1,10 @@
-# A scanMatrix is an ordinary matrix with a row for each volume of a scan, as voxelMatrix(), parcelMeans() and
-# readConfounds() return it. Its attributes stay when rows or columns are selected, and runs are joined by rbind():
-#   tr, entities      of the scan
-#   runs, keep        a value for each row
+# A scanMatrix is an ordinary matrix with a row for each time of a scan, as voxelMatrix(), parcelMeans(),
+# readConfounds() and epochMatrix() return it. Its attributes stay when rows or columns are selected, and runs are joined
+# by rbind():
+#   tr, entities        of the scan
+#   runs, keep          a value for each row
 #   coverage, centers   a value or a row for each column, of parcels
-#   mask              the voxels that are its columns, of a voxelMatrix only
+#   mask                the voxels that are its columns, of a voxelMatrix only
 
 # S4 methods, such as those of Matrix, treat these classes as a matrix.
 #' @importFrom methods setOldClass
@@ -12,6 +13,9 @@ setOldClass(c("scanMatrix", "matrix"))
 
 #' @exportClass voxelMatrix
 setOldClass(c("voxelMatrix", "scanMatrix", "matrix"))
+
+#' @exportClass epochMatrix
+setOldClass(c("epochMatrix", "scanMatrix", "matrix"))
 
 # Returns FALSE if the columns are no longer the mask's voxels, as in a transpose.
 knows_voxels <- function(x) {
@@ -65,8 +69,8 @@ OWN_REGRESSORS <- "^(cosine|(motion_|non_steady_state_)?outlier|[a-z]+_comp_cor|
 
 #' Join the runs of a scan
 #'
-#' `rbind()` of matrices of [voxelMatrix()], [parcelMeans()] or [readConfounds()] joins the runs of a subject: the rows
-#' of one run after those of another. Attribute `runs` of the result has the number of each row's run.
+#' `rbind()` of matrices of [voxelMatrix()], [parcelMeans()], [readConfounds()] or [epochMatrix()] joins the runs of a
+#' subject: the rows of one run after those of another. Attribute `runs` of the result has the number of each row's run.
 #'
 #' With `covariates` or `bandpass`, [gpuCor()] and others use the attribute `runs` of their data, as they use `tr`: each
 #' run is regressed and filtered by itself ([gpuAdjust()]). Give `runs = rep(1, nrow(x))` to regress all rows together.

@@ -18,7 +18,7 @@
 #' 8 (of an even number of times), see [gpucor-measures]. Other measures take all rows alike; to subtract each epoch's
 #' mean, give `runs = attr(x, "runs")`. A list of such matrices is a list of subjects ([subjects]).
 #'
-#' Selected channels or rows keep the epochs (`x[, 1:10]`, `x[attr(x, "runs") %in% good, ]`); `rbind()` drops them. If
+#' Selected channels or rows keep the epochs (`x[, 1:10]`, `x[attr(x, "runs") %in% good, ]`), and `rbind()` joins the epochs of several matrices ([runs]). If
 #' rows within an epoch are left out, its times are unknown, and `tr` is dropped.
 #'
 #' @param x A numeric array of three dimensions, or a list with a matrix for each epoch, of any number of times.
@@ -64,19 +64,7 @@ epochMatrix <- function(x, dims, rate = NULL) {
     x <- do.call(rbind, unname(x))
   }
   structure(x, tr = if (!is.null(rate)) 1 / rate, runs = rep(seq_along(lengths), lengths),
-            class = c("epochMatrix", "matrix", "array"))
-}
-
-#' @method [ epochMatrix
-#' @export
-`[.epochMatrix` <- function(x, i, j, ..., drop = TRUE) {
-  picked <- NextMethod()
-  if (!is.matrix(picked)) return(picked)
-  rows <- seq_len(nrow(x))
-  if (!missing(i)) rows <- unname(stats::setNames(rows, rownames(x))[i])
-  runs <- attr(x, "runs", exact = TRUE)[rows]
-  is_whole <- all(diff(rows) == 1 | diff(runs) != 0)
-  structure(picked, tr = if (is_whole) attr(x, "tr", exact = TRUE), runs = runs, class = class(x))
+            class = c("epochMatrix", "scanMatrix", "matrix", "array"))
 }
 
 #' @method print epochMatrix

@@ -65,6 +65,7 @@ test_that("selected rows keep their epochs, and tr unless there are gaps", {
   expect_identical(attributes(some)[c("tr", "runs")], list(tr = 0.01, runs = rep(c(3L, 7L), each = 40)))
   expect_null(attr(x[-5, ], "tr"))
   expect_identical(attr(x[-5, 1:2], "runs"), attr(x, "runs")[-5])
+  expect_identical(rbind(x[attr(x, "runs") <= 3, ], x[attr(x, "runs") > 3, ]), x)
   expect_identical(x[3, 2], epochs[1, 2, 3])
   expect_identical(x[epochs[1, 1, ] > 9], numeric())
 })
