@@ -58,7 +58,7 @@ OUTSIDE <- list(
   ),
   plink = list(
     read = function(x, columns) read_plink_columns(x, columns),
-    is_sound = function(x) is_one_string(x$file),
+    is_sound = function(x) is_one_string(x$file) && identical(x$storage, "integer"),
     describe = function(x) "PLINK",
     grain = function(x) {
       check_plink_file(x)

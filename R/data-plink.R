@@ -17,7 +17,8 @@ plink_file <- function(file, given) {
   variants$bp[which(variants$bp <= 0)] <- NA
   if (all(variants$cm %in% 0)) variants$cm[] <- NA # unknown
   samples <- read("fam", list(NULL, ""))[[2L]]
-  x <- new_file(file, "plink", c(length(samples), nrow(variants)), list(samples, variants$id), variants = variants)
+  x <- new_file(file, "plink", c(length(samples), nrow(variants)), list(samples, variants$id), variants = variants,
+                storage = "integer") # in a plan, see store_data()
   check_plink_file(x)
   x
 }

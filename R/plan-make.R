@@ -78,7 +78,7 @@ store_data <- function(m, plan, name) {
     own <- m[[k]]
     type <- if (isS4(own) && is(own, "dgCMatrix")) {
       "sparse"
-    } else if (inherits(own, "gpuCorFile") && own$kind == "raw") {
+    } else if (inherits(own, "gpuCorFile") && !is.null(own$storage)) {
       own$storage
     } else {
       if (is_outside(own) || is.double(own)) "double" else "integer" # the engine reads logicals as integers

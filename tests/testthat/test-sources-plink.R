@@ -47,6 +47,11 @@ test_that("a file gives what its matrix gives", {
   expect_same_results(function(x) gpuCorFile(write_plink(x)), data, "PLINK")
   file <- gpuCorFile(write_plink(data$missing))
   expect_equal(as.matrix(gpuCor(file, use = "pairwise")), cor(data$missing, use = "pairwise"), tolerance = 1e-6)
+  plan <- tempfile("plan")
+  quiet_plan(plan, file, threshold = 0.1, use = "pairwise", threads = 1)
+  quiet_run(plan, threads = 1)
+  expect_identical(bare(gpuCorCollect(plan)), bare(gpuCorNetwork(data$missing, threshold = 0.1, use = "pairwise")))
+  expect_identical(sum(file.size(dir(plan, "^x", full.names = TRUE))), 4 * 30 * 40) # integers
   expect_identical(unserialize(serialize(file, NULL))[, 3:1], file[, 3:1])
 })
 
