@@ -195,7 +195,8 @@ parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
   attr(means, "coverage") <- coverage
   attr(means, "centers") <- centers
   for (name in c("tr", "entities", "runs")) attr(means, name) <- attr(x, name, exact = TRUE)
-  if (inherits(x, "scanMatrix")) class(means) <- c("scanMatrix", class(means))
+  is_image <- inherits(x, "gpuCorFile") && x$kind == "image"
+  if (inherits(x, "scanMatrix") || is_image) class(means) <- c("scanMatrix", class(means))
   means
 }
 
