@@ -25,7 +25,8 @@ warn_transposed <- function(x, read = x) {
 # Neither a series of class "ts" is looked at, nor epochs, nor an image, whose voxels are known.
 looks_transposed <- function(x, read) {
   is_table <- is.matrix(x) || is.data.frame(x) || inherits(x, "Matrix") || is_outside(x)
-  are_known <- inherits(x, c("ts", "voxelMatrix", "epochMatrix")) || (is_outside(x) && is.null(outside_kind(x)$transpose))
+  are_known <- inherits(x, c("ts", "voxelMatrix", "epochMatrix")) ||
+    (is_outside(x) && is.null(outside_kind(x)$transpose))
   if (!is_table || are_known || nrow(x) < MIN_ROWS || ncol(x) < 3L) return(FALSE)
   names <- if (!is.data.frame(x) || .row_names_info(x) >= 0L) rownames(x)[1:10]
   if (are_row_numbers(names)) names <- NULL # as without names

@@ -1,6 +1,6 @@
 # A scanMatrix is an ordinary matrix with a row for each time of a scan, as voxelMatrix(), parcelMeans(),
-# readConfounds() and epochMatrix() return it. Its attributes stay when rows or columns are selected, and runs are joined
-# by rbind():
+# readConfounds() and epochMatrix() return it. Its attributes stay when rows or columns are selected, and rbind() joins
+# runs:
 #   tr, entities        of the scan
 #   runs, keep          a value for each row
 #   coverage, centers   a value or a row for each column, of parcels

@@ -20,7 +20,8 @@
 #' @param folder A string: the name of the folder that has the folders `sub-...`.
 #' @param task,space,... Strings, by the name of an entity: which scans to read.
 #' @param atlas `NULL`: the columns are voxels, those that vary in all scans; or an atlas as [parcelMeans()] takes it.
-#' @param confounds,fd Arguments of [readConfounds()], `columns` and `fd`; `confounds = NULL` reads none.
+#' @param confounds,fd Arguments `columns` and `fd` of [readConfounds()]: by default sets `"motion24"` and `"wm_csf"`.
+#'   `confounds = NULL` reads none.
 #' @param sessions `FALSE`: a subject's sessions are joined, as runs are. `TRUE`: they are separate, for
 #'   `combine = "icc3"`, and a subject without all of the sessions is left out.
 #' @return A list of class `bidsSubjects`:

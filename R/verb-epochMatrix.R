@@ -18,8 +18,8 @@
 #' 8 (of an even number of times), see [gpucor-measures]. Other measures take all rows alike; to subtract each epoch's
 #' mean, give `runs = attr(x, "runs")`. A list of such matrices is a list of subjects ([subjects]).
 #'
-#' Selected channels or rows keep the epochs (`x[, 1:10]`, `x[attr(x, "runs") %in% good, ]`), and `rbind()` joins the epochs of several matrices ([runs]). If
-#' rows within an epoch are left out, its times are unknown, and `tr` is dropped.
+#' Selected channels or rows keep the epochs (`x[, 1:10]`, `x[attr(x, "runs") %in% good, ]`), and `rbind()` joins those
+#' of several matrices ([runs]). If rows within an epoch are left out, its times are unknown, and `tr` is dropped.
 #'
 #' @param x A numeric array of three dimensions, or a list with a matrix for each epoch, of any number of times.
 #' @param dims Strings that name the dimensions of `x`, or of its matrices, in their order: `"times"`, `"channels"` and,
