@@ -1,7 +1,9 @@
 # gpuReport(): one page of a result.
 
-skip_if_not_installed("rmarkdown")
-skip_if_not(rmarkdown::pandoc_available(), "pandoc is not installed")
+skip_without_pandoc <- function() {
+  skip_if_not_installed("rmarkdown")
+  skip_if_not(rmarkdown::pandoc_available(), "pandoc is not installed")
+}
 
 x <- as.matrix(mtcars)
 
@@ -25,6 +27,7 @@ last_table <- function(page) {
 }
 
 test_that("every kind of result has a page with its call, pictures and tables, and nothing from elsewhere", {
+  skip_without_pandoc()
   results <- alist(
     gpuCor(x), gpuCorNetwork(x, density = 0.2), gpuCorTest(x), gpuCorCompare(x[1:16, ], x[17:32, ]),
     gpuAssociation(x[, 1:4], x[, 5:6]), gpuConnectivity(x, power = 2), pickPower(x, 1:4), gpuCorWindows(x, 20, step = 6)
@@ -48,6 +51,7 @@ test_that("every kind of result has a page with its call, pictures and tables, a
 })
 
 test_that("a page has a picture of each type that plot() draws, and the strongest rows", {
+  skip_without_pandoc()
   page <- page_of(gpuCorNetwork(x, density = 0.2), n = 4)
   drawn <- c("degree", "weight", if (requireNamespace("igraph", quietly = TRUE)) "layout") # no resamples, no lags
   captions <- regmatches(page, gregexpr("(?<=<figcaption><code>).*?(?=</code>)", page, perl = TRUE))[[1L]]
@@ -64,6 +68,7 @@ test_that("a page has a picture of each type that plot() draws, and the stronges
 })
 
 test_that("names are text, warnings of the call are shown, and arguments of plot() are passed on", {
+  skip_without_pandoc()
   odd <- x[, 1:4]
   colnames(odd) <- c("<i>a</i>", "b|*c*", "$d_1$ e_2_", "&amp;")
   expect_identical(sort(unique(as.vector(last_table(page_of(gpuCor(odd)))[, 1:2]))),
@@ -76,6 +81,7 @@ test_that("names are text, warnings of the call are shown, and arguments of plot
 })
 
 test_that("errors name the argument, and leave no file", {
+  skip_without_pandoc()
   folder <- withr::local_tempdir()
   file <- file.path(folder, "a.html")
   expect_error(gpuReport(mtcars, file), "'result' must be a result that has summary.*not of class data.frame",
@@ -93,6 +99,7 @@ test_that("errors name the argument, and leave no file", {
 })
 
 test_that("the session is as it was", {
+  skip_without_pandoc()
   set.seed(1)
   before <- list(.Random.seed, grDevices::dev.list(), getwd(), knitr::opts_chunk$get())
   page_of(gpuCorNetwork(x, density = 0.2))
