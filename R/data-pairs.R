@@ -15,6 +15,8 @@
 #' chromosomes: it is called `chromosome`, `chr`, `chrom` or `seqnames`, or is not numeric. Pairs of different groups
 #' are farther than any distance. A column whose label or coordinates are `NA` is in no pair.
 #'
+#' `a & b` selects the pairs that both masks select, if one is of `same` labels and the other too, or `within_distance`.
+#'
 #' @param x For `same` and `different`, a vector or factor: the label of each column of the data. For distances, a
 #'   matrix of up to three columns such as that of [voxelCoords()], a vector, or a data frame (see Details): the
 #'   coordinates, one row for each column of the data.
@@ -27,7 +29,9 @@
 #' x <- matrix(rnorm(20 * 60), 20)
 #' gpuCorNetwork(x, density = 0.1, pairs = pairMask(rep(c("a", "b", "c"), 20), same = TRUE))
 #' gene <- data.frame(chromosome = rep(1:2, 30), position = cumsum(1:60))
-#' gpuCorNetwork(x, k = 2, pairs = pairMask(gene, within_distance = 200))
+#' near <- pairMask(gene, within_distance = 200)
+#' gpuCorNetwork(x, k = 2, pairs = near)
+#' gpuCorNetwork(x, k = 2, pairs = near & pairMask(rep(c("plus", "minus"), 30), same = TRUE)) # of one strand
 #' grid <- as.matrix(expand.grid(1:5, 1:4, 1:3))
 #' gpuCorNetwork(x, fdr = 0.5, pairs = pairMask(grid, beyond_distance = 2))
 #' @export
@@ -90,6 +94,30 @@ place_of <- function(coords, name) {
 }
 
 GROUP_NAMES <- c("chromosome", "chr", "chrom", "seqnames")
+
+# A label of two masks is a pair of their labels. Of pairs beyond a distance, those of different labels are part.
+#' @method & gpuCorPairs
+#' @export
+`&.gpuCorPairs` <- function(e1, e2) {
+  are_masks <- inherits(e1, "gpuCorPairs") && inherits(e2, "gpuCorPairs")
+  relation <- if (are_masks) relations[c(e1$relation, e2$relation) + 1L] else ""
+  if (!"same" %in% relation || !all(relation %in% c("same", "within_distance"))) {
+    fail("'&' joins a mask of 'same' labels with another, or with one of 'within_distance'",
+         if (are_masks) paste0(", not of '", relation[1L], "' with one of '", relation[2L], "'"))
+  }
+  given <- if (relation[1L] == "same") list(e2, e1) else list(e1, e2) # the second is of labels
+  labels <- lapply(c(x = "x", y = "y"), function(side) {
+    of <- lapply(given, `[[`, side)
+    n <- vapply(of, function(traits) max(0L, length(traits$label), ncol(traits$place)), 0L)
+    if (n[1L] != n[2L]) fail("the masks are of ", paste(n, collapse = " and "), " columns of '", side, "'")
+    if (is.null(of[[1L]]$label)) return(of[[2L]]$label)
+    ifelse(of[[1L]]$label < 0L | of[[2L]]$label < 0L, NA, paste(of[[1L]]$label, of[[2L]]$label))
+  })
+  known <- setdiff(unlist(labels), c(NA, -1L))
+  both <- given[[1L]]
+  for (side in names(Filter(length, labels))) both[[side]]$label <- match(labels[[side]], known, nomatch = 0L) - 1L
+  both
+}
 
 #' @method print gpuCorPairs
 #' @export

@@ -57,7 +57,13 @@ all_rules <- function(n, seed = 1) {
     farther = rule_of(pairs = pairMask(grid, beyond_distance = 9), mask = far(grid, 9)),
     nearer_on_a_line = rule_of(pairs = pairMask(grid[, 1], within_distance = 3), mask = near(grid[, 1], 3)),
     nearer_genes = rule_of(pairs = pairMask(gene, within_distance = 2e5), mask = near(gene$position, 2e5) & chromosome),
-    farther_genes = rule_of(pairs = pairMask(gene, beyond_distance = 2e5), mask = far(gene$position, 2e5) | !chromosome)
+    farther_genes = rule_of(pairs = pairMask(gene, beyond_distance = 2e5), mask = far(gene$position, 2e5) | !chromosome),
+    both = rule_of(pairs = pairMask(scattered, same = TRUE) & pairMask(runs, same = TRUE),
+                   mask = same_label(scattered) & same_label(runs)),
+    nearer_and_within = rule_of(pairs = pairMask(scattered, same = TRUE) & pairMask(grid, within_distance = 9),
+                                mask = same_label(scattered) & near(grid, 9)),
+    nearer_genes_within = rule_of(pairs = pairMask(gene, within_distance = 2e5) & pairMask(scattered, same = TRUE),
+                                  mask = near(gene$position, 2e5) & chromosome & same_label(scattered))
   )
 }
 
@@ -176,6 +182,10 @@ for (backend in backends()) {
                                  other_label(labels[[1]], labels[[2]])),
                   nearer = list(pairMask(gene[[1]], gene[[2]], within_distance = 99),
                                 distance <= 99 & same_label(gene[[1]]$chr, gene[[2]]$chr)),
+                  both = list(pairMask(gene[[1]], gene[[2]], within_distance = 99) &
+                                pairMask(labels[[1]], labels[[2]], same = TRUE),
+                              distance <= 99 & same_label(gene[[1]]$chr, gene[[2]]$chr) &
+                                same_label(labels[[1]], labels[[2]])),
                   farther = list(pairMask(gene[[1]]$at, gene[[2]]$at, beyond_distance = 99), distance > 99))
     for (name in names(rules)) {
       mask <- rules[[name]][[2]]
@@ -405,6 +415,12 @@ test_that("what is wrong with 'pairs' is said", {
   expect_error(pairMask(1:6, cbind(1, 2), within_distance = 2), "'y' must have as many columns as 'x'")
   expect_error(pairMask(data.frame(a = "x", b = "y", c = 1), within_distance = 2),
                "more than one column of groups: a, b")
+  within <- pairMask(labels, same = TRUE)
+  expect_error(within & pairMask(1:6, beyond_distance = 2), "not of 'same' with one of 'beyond_distance'")
+  expect_error(pairMask(1:6, within_distance = 2) & pairMask(1:6, within_distance = 3), "'&' joins a mask of 'same'")
+  expect_error(within & pairMask(1:5, same = TRUE), "the masks are of 5 and 6 columns of 'x'")
+  expect_error(within & pairMask(labels, 1:3, same = TRUE), "the masks are of 3 and 0 columns of 'y'")
+  expect_error(within & TRUE, "'&' joins a mask of 'same' labels")
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) {
     expect_error(f(x, pairs = pairMask(labels, same = TRUE)), "unused argument 'pairs'")
   }
