@@ -128,6 +128,7 @@
 #' | the same, `n_perm`, `surrogate = "phase"` | lognormal series, 3 and 10 subjects | not valid: 0.11 |
 #' | the same, each | a drift of all subjects, without `covariates` | not valid: 1 |
 #' | [gpuISC()] with `target` | independent subjects | valid |
+#' | the same | subjects who share a tenth of their variance; six tenths; 10 of them | not valid: 0.11; 0.34 (a warning) |
 #'
 #' @section Preservation of modules:
 #' The null hypothesis of [gpuPreservation()] is that the genes' identities are unrelated between the two data sets.

@@ -26,8 +26,10 @@
 #' pairs of subjects (Chen and others 2016).
 #'
 #' With a `target` the coefficients of independent subjects are independent, and t is that of `t.test(z)`, also
-#' one-sided. The null hypothesis is that the subjects' series are independent of one another and of the target. The
-#' target's own noise is not tested: the conclusion is about this one.
+#' one-sided. The null hypothesis is that the subjects' series are independent of one another and of the target. Subjects
+#' who share a stimulus are not independent: a tenth of shared variance makes the error rate at 0.05 0.11 with 10 subjects
+#' and 0.19 with 30, and six tenths 0.34 and 0.4. A warning tells if they correlate with one another. The target's own
+#' noise is not tested: the conclusion is about this one.
 #'
 #' `n_perm` adds `p.adjusted`, which controls the family-wise error over all columns. It compares the mean of a column
 #' with the largest mean of all columns in surrogate data, in which each subject's series change by themselves, all
@@ -103,7 +105,10 @@ gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c
     fail("subject ", other, " has ", n_of(rows[other], "row"), ", and the first subject ", rows[1L],
          "; all need the times of the same stimulus")
   }
-  if (!is.null(target)) target <- check_target(target, run$x$data[[1L]])
+  if (!is.null(target)) {
+    target <- check_target(target, run$x$data[[1L]])
+    warn_shared(run)
+  }
   if (output == "isfc") return(isfc_of(run, specs$control))
   if (surrogate == "phase") warn_heavy_tails(run$x$data, "surrogate = \"rotation\"")
   if (n_perm > 0) warn_smooth(run$x$data[[1L]])
@@ -119,6 +124,16 @@ check_target <- function(target, first) {
   check_same_columns(target, first, "target", FIRST_SUBJECT)
   target <- dense_columns(target, seq_len(ncol(target)))
   centred_columns(target, rep(1, nrow(target)), TRUE)
+}
+
+# Warns if the subjects correlate with one another in more columns than by chance: their coefficients with a target then
+# depend on one another.
+warn_shared <- function(run) {
+  p <- suppressWarnings(new_isc(subject_coefficients(run, NULL), run, NULL))$p.value
+  n <- sum(p < 0.05, na.rm = TRUE)
+  if (n <= stats::qbinom(0.999, sum(!is.na(p)), 0.05)) return(invisible())
+  warn("gpuCorShared", "the subjects correlate with one another in ", format_count(n), " of ", n_of(length(p), "column"),
+       ", as by a common stimulus, and p values of 'target' are then too small; 'isc' holds")
 }
 
 # Returns some columns of subject s, adjusted and centered; those with a value that is not finite are NA, and constant

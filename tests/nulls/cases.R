@@ -980,6 +980,10 @@ partial_cases <- c(
 isc_p <- function(...) gpuISC(listeners(...))$p.value
 isc_max <- function(surrogate, ...) min(gpuISC(listeners(...), n_perm = 39, surrogate = surrogate)$p.adjusted)
 drifting <- function(k) lapply(listeners(k, a = 0), \(x) x + seq(-1, 1, length.out = 100))
+sharing <- function(k) {
+  common <- listeners(1)[[1]]
+  lapply(listeners(k), \(x) sqrt(0.6) * common + sqrt(0.4) * x)
+}
 ones_of <- function(r) apply(atanh(r), 2, \(z) stats::t.test(z, alternative = "greater")$p.value)
 
 isc_cases <- c(
@@ -1004,6 +1008,8 @@ isc_cases <- c(
               \() ones_of(attr(gpuISC(listeners(10)), "r"))),
     null_case("gpuISC", "pearson", "10 subjects, AR(0.6)", "target", VALID, sets = 60,
               \() gpuISC(listeners(10), target = listeners(2)[[1]])$p.value),
+    null_case("gpuISC", "pearson", "10 subjects with six tenths in common", "target", c(0.28, 0.42), sets = 60,
+              \() suppressWarnings(gpuISC(sharing(10), target = listeners(2)[[1]]), "gpuCorShared")$p.value),
     null_case("gpuISC", "pearson", "10 subjects with a drift of all", "", c(0.9, 1), \() gpuISC(drifting(10))$p.value),
     null_case("gpuISC", "pearson", "10 subjects with a drift of all", "covariates", c(0.03, 0.055), sets = 60,
               \() gpuISC(drifting(10), covariates = 1:100)$p.value)

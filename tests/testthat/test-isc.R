@@ -129,24 +129,35 @@ test_that("adjusted p values count the maxima of all columns, in any number of t
   expect_identical(gpuISC(wide, n_perm = 99)$p.adjusted[1:4], one$p.adjusted)
 })
 
+test_that("subjects who share a signal are told of, as p values of a target are then too small", {
+  set.seed(3)
+  alone <- lapply(1:8, function(i) matrix(rnorm(80 * 30), 80))
+  target <- matrix(rnorm(80 * 30), 80)
+  expect_silent(gpuISC(alone, target = target))
+  common <- lapply(alone, `+`, matrix(rnorm(80 * 30), 80))
+  expect_warning(gpuISC(common, target = target), "the subjects correlate with one another in 30 of 30 columns",
+                 class = "gpuCorShared")
+})
+
 test_that("with a target, coefficients and tests are those of cor() and t.test()", {
+  isc_of <- function(...) suppressWarnings(gpuISC(...), "gpuCorShared") # the subjects share a stimulus
   target <- stimulus %*% matrix(c(1, 0, 0, 1, 1, 1, -1, 0), 2) * 1e3 + matrix(rnorm(n * 4), n)
   colnames(target) <- letters[1:4]
-  found <- gpuISC(subjects, target = target)
+  found <- isc_of(subjects, target = target)
   r <- t(sapply(subjects, function(x) diag(cor(x, target))))
   expect_equal(unname(attr(found, "r")), unname(r), tolerance = 1e-12)
   tests <- apply(atanh(r), 2, t.test, alternative = "greater")
   expect_equal(found$statistic, vapply(tests, `[[`, 0, "statistic"), tolerance = 1e-10, ignore_attr = TRUE)
   expect_equal(found$p.value, vapply(tests, `[[`, 0, "p.value"), tolerance = 1e-10, ignore_attr = TRUE)
-  two <- gpuISC(subjects[c(3, 1)], target = target)
+  two <- isc_of(subjects[c(3, 1)], target = target)
   expect_equal(two$isc, tanh(unname(colMeans(atanh(r[c(3, 1), ])))), tolerance = 1e-12)
-  expect_equal(gpuISC(subjects, target = -5 * target + 3)$isc, -found$isc, tolerance = 1e-10)
+  expect_equal(isc_of(subjects, target = -5 * target + 3)$isc, -found$isc, tolerance = 1e-10)
   target[, 2] <- 0.1
-  expect_identical(is.na(gpuISC(subjects, target = target)$isc), c(FALSE, TRUE, FALSE, FALSE))
-  expect_error(gpuISC(subjects, target = target[-1, ]), "'target' must be 60 x 4 values, .*, not 59 x 4")
-  expect_error(gpuISC(subjects, target = target[, 4:1]), "column 1 of 'target' is \"d\"")
-  expect_error(gpuISC(subjects, target = target, n_perm = 9), "'target' is not for 'n_perm'")
-  expect_error(gpuISC(subjects, target = target, covariates = 1:n), "'target' is not adjusted")
+  expect_identical(is.na(isc_of(subjects, target = target)$isc), c(FALSE, TRUE, FALSE, FALSE))
+  expect_error(isc_of(subjects, target = target[-1, ]), "'target' must be 60 x 4 values, .*, not 59 x 4")
+  expect_error(isc_of(subjects, target = target[, 4:1]), "column 1 of 'target' is \"d\"")
+  expect_error(isc_of(subjects, target = target, n_perm = 9), "'target' is not for 'n_perm'")
+  expect_error(isc_of(subjects, target = target, covariates = 1:n), "'target' is not adjusted")
 })
 
 test_that("memory that cannot be had is an error, and all is freed", {
