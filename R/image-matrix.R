@@ -35,7 +35,8 @@
 #'   point. Trailing dimensions of 1 are ignored.
 #' @param mask,above An image, an array or a file with the dimensions of a volume: voxels that are neither zero nor `NA`
 #'   are inside, or those where it is larger than `above`, as for a probability of gray matter. Or a matrix from
-#'   `voxelMatrix()`, for its voxels; or `NULL`, in `voxelMatrix()`, for all voxels.
+#'   `voxelMatrix()`, for its voxels; or `NULL`, in `voxelMatrix()`, for all voxels. `plot()` of an image outlines the
+#'   voxels of at least `above`, as of a probability.
 #' @param keep `NULL` for all volumes, a logical vector, or integers: their numbers (negative: dropped).
 #' @param values A vector with a value for each voxel inside the mask, in the order of the columns; or a matrix with a
 #'   row for each voxel and a column for each volume. If `mask` is an atlas, also a value, or a row, for each of its

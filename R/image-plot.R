@@ -5,8 +5,6 @@
 #' @param x A matrix of `voxelMatrix()`, or an image with a header, as of `voxelImage()` or [readVoxels()].
 #' @param background `NULL`, or an image on the grid of `x` (an array or a file) to draw in gray; of a series its mean.
 #' @param from A number: voxels whose value has a smaller size are transparent; 0: all that are not 0.
-#' @param above `NULL`, or a number: voxels with this value or a larger one are outlined, as in an image of
-#'   probabilities.
 #' @param plane,slices,at The plane of the slices, `"axial"`, `"coronal"` or `"sagittal"`; their number, evenly spaced;
 #'   or their positions in mm (without an affine: indices).
 #' @param volume,label,main The number of the volume to draw; the titles of the color key and of the picture.

@@ -47,7 +47,8 @@
 #'
 #' s <- bidsSubjects(folder, atlas = array(rep(1:4, each = 25), c(5, 5, 4)), confounds = "trans_x")
 #' s
-#' gpuCorNetwork(s$x, combine = "fisher", density = 0.5, covariates = s$covariates, weights = s$weights)
+#' gpuCorNetwork(s$x, combine = "fisher", density = 0.5, covariates = s$covariates,
+#'               weights = s$weights)
 #' unlink(folder, recursive = TRUE)
 #' @export
 bidsSubjects <- function(folder, task = NULL, space = NULL, ..., atlas = NULL, confounds = c("motion24", "wm_csf"),

@@ -34,9 +34,10 @@
 #' x <- epochMatrix(data, c("epochs", "channels", "times"), rate = 250)
 #' x
 #' gpuCor(x, method = "coherence", bandpass = c(8, 12))
-#' gpuCor(x, method = "coherence", bandpass = c(8, 12), options = list(value = "phase")) # phase locking
+#' gpuCor(x, method = "coherence", bandpass = c(8, 12), options = list(value = "phase")) # locking
 #' bands <- list(alpha = c(8, 12), beta = c(13, 30))
 #' lapply(bands, function(band) gpuCor(x, method = "coherence", bandpass = band))
+#' @aliases epochMatrix-class
 #' @export
 epochMatrix <- function(x, dims, rate = NULL) {
   are_listed <- is.list(x) && !is.data.frame(x)

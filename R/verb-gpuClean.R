@@ -15,6 +15,8 @@
 #'
 #' @inheritParams gpuAdjust
 #' @param x Data as in [gpuCor()], of one subject (of several `lapply(x, gpuClean, ...)`): observations in rows.
+#' @param bandpass,tr Two numbers: the lowest and the highest frequency in Hz to keep (which may be `Inf`); and the
+#'   seconds between two rows, by default those that `x` knows, as in [gpuAdjust()], which also takes `rate`.
 #' @param keep `NULL` for all rows, a logical vector, or integers: their numbers (negative: dropped).
 #' @param file `NULL`, or a string: the name of a new raw file, for residuals that are larger than memory.
 #' @param ...,adjustment,control `r offered_words("gpuClean")`
