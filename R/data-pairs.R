@@ -31,7 +31,8 @@
 #' gene <- data.frame(chromosome = rep(1:2, 30), position = cumsum(1:60))
 #' near <- pairMask(gene, within_distance = 200)
 #' gpuCorNetwork(x, k = 2, pairs = near)
-#' gpuCorNetwork(x, k = 2, pairs = near & pairMask(rep(c("plus", "minus"), 30), same = TRUE)) # of one strand
+#' strand <- pairMask(rep(c("plus", "minus"), 30), same = TRUE)
+#' gpuCorNetwork(x, k = 2, pairs = near & strand)
 #' grid <- as.matrix(expand.grid(1:5, 1:4, 1:3))
 #' gpuCorNetwork(x, fdr = 0.5, pairs = pairMask(grid, beyond_distance = 2))
 #' @export
