@@ -268,7 +268,7 @@ draw_carpet <- function(carpet, ..., lines = NULL) {
       graphics::par(mar = c(0.4, 3, 1.5, 4.2))
       graphics::plot.default(carpet$time, lines[, k], type = "l", xlim = span, xaxs = "i", axes = FALSE, ann = FALSE,
                              col = cold())
-      graphics::axis(2L, pretty(lines[, k], 2L), las = 1)
+      graphics::axis(2L, pretty(lines[, k], 2L), las = 0) # along the axis: numbers may be long
       graphics::mtext(colnames(lines)[k], 3L, 0.2, adj = 0, cex = 0.8 * graphics::par("cex"))
     }
   })
