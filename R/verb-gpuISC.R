@@ -26,10 +26,10 @@
 #' pairs of subjects (Chen and others 2016).
 #'
 #' With a `target` the coefficients of independent subjects are independent, and t is that of `t.test(z)`, also
-#' one-sided. The null hypothesis is that the subjects' series are independent of one another and of the target. Subjects
-#' who share a stimulus are not independent: a tenth of shared variance makes the error rate at 0.05 0.11 with 10 subjects
-#' and 0.19 with 30, and six tenths 0.34 and 0.4. A warning tells if they correlate with one another. The target's own
-#' noise is not tested: the conclusion is about this one.
+#' one-sided. The null hypothesis is that the subjects' series are independent of one another and of the target.
+#' Subjects who share a stimulus are not independent: a tenth of shared variance makes the error rate at 0.05 0.11 with
+#' 10 subjects and 0.19 with 30, and six tenths 0.34 and 0.4. A warning tells if they correlate with one another. The
+#' target's own noise is not tested: the conclusion is about this one.
 #'
 #' `n_perm` adds `p.adjusted`, which controls the family-wise error over all columns. It compares the mean of a column
 #' with the largest mean of all columns in surrogate data, in which each subject's series change by themselves, all
@@ -132,8 +132,8 @@ warn_shared <- function(run) {
   p <- suppressWarnings(new_isc(subject_coefficients(run, NULL), run, NULL))$p.value
   n <- sum(p < 0.05, na.rm = TRUE)
   if (n <= stats::qbinom(0.999, sum(!is.na(p)), 0.05)) return(invisible())
-  warn("gpuCorShared", "the subjects correlate with one another in ", format_count(n), " of ", n_of(length(p), "column"),
-       ", as by a common stimulus, and p values of 'target' are then too small; 'isc' holds")
+  warn("gpuCorShared", "the subjects correlate with one another in ", format_count(n), " of ",
+       n_of(length(p), "column"), ", as by a common stimulus, and p values of 'target' are then too small; 'isc' holds")
 }
 
 # Returns some columns of subject s, adjusted and centered; those with a value that is not finite are NA, and constant
