@@ -8,7 +8,9 @@ mutants <- list(
   mutant("imaginary parts", "gcor_design_left", "*re = -*im, *im = a;", "*re = *im, *im = a;", "last-step"),
   mutant("phases", "gcor_design_left", "*re *= unit, *im *= unit, a = *re;", "*re *= unit, *im *= unit;", "last-step"),
   mutant("rows of the second part", "look_at_all", "parts > 1 ? s - s % 2 : s", "s", "last-step"),
-  mutant("blocks of the basis", "pick_design", "part / 2 * own.n_basis", "0 * own.n_basis", "last-step"),
+  mutant("blocks of the basis", "pick_design", "part / 2 * gcor_basis_values", "0 * gcor_basis_values", "last-step"),
+  mutant("segments of the basis", "gcor_design_reduce", "(int64_t)design->first[s]", "(int64_t)design->first[0]",
+         "epochs|last-step"),
   mutant("mean of the blocks", "combine_parts", ".how = GCOR_MEAN, .total = (double)blocks",
          ".how = GCOR_MEAN, .total = 1", "last-step"),
   mutant("imaginary coherency", "IMAGINARY", "{.weight = 0}", "{.weight = 1}", "last-step"),
@@ -87,7 +89,9 @@ mutants <- list(
   mutant("Bartlett's sum", "gcor_effective_count", "(double)n / (1 + 2 * sum)", "(double)n / (1 + sum)", "df"),
 
   # ---- inter-subject correlation
-  r_mutant("variance of dependent coefficients", 2 * variance * (n - 1) / (n * (n - 2)), variance / n, "isc|nulls"),
+  r_mutant("variance of dependent coefficients", 2 * (n - 1) / (n - 2), 1, "isc|nulls"),
+  r_mutant("labels of both masks", paste(of[[1L]]$label, of[[2L]]$label), paste(of[[2L]]$label), "pairs"),
+  r_mutant("runs of the data", asked$runs <- of_data(function(x) attr(x, "runs", exact = TRUE)), NULL, "runs|epochs"),
   r_mutant("the coefficient that stands for itself", 2 * kept == n_obs, 2 * kept == n_obs + 1, "isc"),
   r_mutant("both orders of a pair", (z + t(z)) / 2, z, "isc"),
   mutant("sum of the other subjects", "correlate", "re = sum.re - s->turned[k].re", "re = sum.re", "isc"),
