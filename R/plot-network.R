@@ -269,5 +269,8 @@ draw_key_row <- function(row, line) {
                      seg.len = if (all(is.na(row$width))) 0.5 else 1.4, horiz = TRUE, xjust = 0.5, yjust = 1, xpd = NA,
                      bty = "n", cex = cex, plot = plot)$rect$w
   }
-  draw(0.8 * min(1, 0.95 * graphics::par("fin")[1L] * inch[1L] / draw(0.8, FALSE)), TRUE)
+  page <- 0.95 * graphics::par("fin")[1L] * inch[1L]
+  cex <- 0.8
+  for (step in 1:3) cex <- cex * min(1, page / draw(cex, FALSE)) # small texts are wider than in proportion
+  draw(cex, TRUE)
 }
