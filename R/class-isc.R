@@ -2,21 +2,11 @@
 
 # `found`: from subject_coefficients(); `subjects`: their names, or NULL.
 new_isc <- function(found, run, subjects) {
-  z <- isc_scores(found$r, run$x$name)
-  n <- colSums(!is.na(z))
-  mean <- colMeans(z, na.rm = run$x$skips)
-  mean[is.nan(mean)] <- NA
-  variance <- colSums((z - rep(mean, each = nrow(z)))^2, na.rm = TRUE) / (n - 1)
-  # If subjects are independent, the z of any two have the correlation 1 / (n - 1). The mean of n then has the variance
-  # 2 v / n, and the variance among them has the expected value v (n - 2) / (n - 1).
-  # With a target they are independent.
-  statistic <- mean / sqrt(variance / n * if (found$is_shared) 1 else 2 * (n - 1) / (n - 2))
-  statistic[n < if (found$is_shared) 2 else 3] <- NA
-  p <- stats::pt(statistic, pmax(n - 1, 1), lower.tail = FALSE)
-  frame <- list(isc = if (run$x$name == "fisher") tanh(mean) else mean, subjects = n, statistic = statistic,
-                p.value = p, fdr = stats::p.adjust(p, "BH"))
+  tests <- isc_tests(found$r, run, found$is_shared)
+  frame <- list(isc = if (run$x$name == "fisher") tanh(tests$mean) else tests$mean, subjects = tests$n,
+                statistic = tests$statistic, p.value = tests$p.value, fdr = stats::p.adjust(tests$p.value, "BH"))
   if (!is.null(found$maxima)) {
-    as_large <- length(found$maxima) - findInterval(mean - SAME_COEFFICIENT, sort(found$maxima))
+    as_large <- length(found$maxima) - findInterval(tests$mean - SAME_COEFFICIENT, sort(found$maxima))
     frame$p.adjusted <- (1 + as_large) / (1 + length(found$maxima))
   }
   names <- colnames(run$x)
@@ -25,6 +15,22 @@ new_isc <- function(found, run, subjects) {
   warn_without(list(x_flags = flags, y_flags = raw(), n_obs = nrow(run$x$data[[1L]])), run)
   structure(variable_frame(names, frame), class = c("gpuISC", "gpuTests", "data.frame"), r = found$r,
             adjusted = adjustment_of(run), n_obs = nrow(run$x$data[[1L]]))
+}
+
+# Returns list(mean, n, statistic, p.value) of each column of r, subjects x columns. `is_shared`: TRUE if all subjects
+# are correlated with the same target.
+isc_tests <- function(r, run, is_shared) {
+  z <- isc_scores(r, run$x$name)
+  n <- colSums(!is.na(z))
+  mean <- colMeans(z, na.rm = run$x$skips)
+  mean[is.nan(mean)] <- NA
+  variance <- colSums((z - rep(mean, each = nrow(z)))^2, na.rm = TRUE) / (n - 1)
+  # If subjects are independent, the z of any two have the correlation 1 / (n - 1). The mean of n then has the variance
+  # 2 v / n, and the variance among them has the expected value v (n - 2) / (n - 1).
+  # With a target they are independent.
+  statistic <- mean / sqrt(variance / n * if (is_shared) 1 else 2 * (n - 1) / (n - 2))
+  statistic[n < if (is_shared) 2 else 3] <- NA
+  list(mean = mean, n = n, statistic = statistic, p.value = stats::pt(statistic, pmax(n - 1, 1), lower.tail = FALSE))
 }
 
 # Returns what is averaged over subjects: coefficients, or Fisher's z, in which 1 counts as 1 - 2^-24.

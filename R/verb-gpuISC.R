@@ -105,15 +105,14 @@ gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c
     fail("subject ", other, " has ", n_of(rows[other], "row"), ", and the first subject ", rows[1L],
          "; all need the times of the same stimulus")
   }
-  if (!is.null(target)) {
-    target <- check_target(target, run$x$data[[1L]])
-    warn_shared(run)
-  }
+  if (!is.null(target)) target <- check_target(target, run$x$data[[1L]])
   if (output == "isfc") return(isfc_of(run, specs$control))
   if (surrogate == "phase") warn_heavy_tails(run$x$data, "surrogate = \"rotation\"")
   if (n_perm > 0) warn_smooth(run$x$data[[1L]])
   factors <- if (n_perm > 0) surrogate_factors(rows[1L], length(rows), n_perm, surrogate)
-  new_isc(subject_coefficients(run, factors, target), run, subject_labels(x, run$x$data))
+  found <- subject_coefficients(run, factors, target)
+  if (!is.null(target)) warn_shared(found$with_others, run)
+  new_isc(found, run, subject_labels(x, run$x$data))
 }
 
 # Returns the target centered, with zeros in constant columns.
@@ -127,9 +126,9 @@ check_target <- function(target, first) {
 }
 
 # Warns if the subjects correlate with one another in more columns than by chance: their coefficients with a target then
-# depend on one another.
-warn_shared <- function(run) {
-  p <- suppressWarnings(new_isc(subject_coefficients(run, NULL), run, NULL))$p.value
+# depend on one another. `with_others`: from subject_coefficients().
+warn_shared <- function(with_others, run) {
+  p <- isc_tests(with_others, run, FALSE)$p.value
   n <- sum(p < 0.05, na.rm = TRUE)
   if (n <= stats::qbinom(0.999, sum(!is.na(p)), 0.05)) return(invisible())
   warn("gpuCorShared", "the subjects correlate with one another in ", format_count(n), " of ",
@@ -146,9 +145,10 @@ cleaned_subject <- function(run, s, columns) {
   cleaned
 }
 
-# Returns list(r: subjects x columns; missing, constant: TRUE for columns that miss values or are constant in a subject;
-# maxima: from r_isc_maxima(), or NULL; is_shared: TRUE if all have the same target). `factors`: from
-# surrogate_factors(), or NULL; `target`: from check_target(), or NULL.
+# Returns list(r, with_others: subjects x columns, coefficients with the target, or without one with the others' mean,
+# and with the others' mean; missing, constant: TRUE for columns that miss values or are constant in a subject; maxima:
+# from r_isc_maxima(), or NULL; is_shared: TRUE if all have the same target). `factors`: from surrogate_factors(), or
+# NULL; `target`: from check_target(), or NULL.
 subject_coefficients <- function(run, factors, target = NULL) {
   n <- length(run$x$data)
   n_obs <- nrow(run$x$data[[1L]])
@@ -159,14 +159,18 @@ subject_coefficients <- function(run, factors, target = NULL) {
     for (s in which(rowSums(missing) > 0)) series[[s]][, missing[s, ]] <- 0
     total <- Reduce(`+`, series)
     size <- do.call(rbind, lapply(series, function(own) colSums(own^2)))
-    r <- do.call(rbind, lapply(series, function(own) {
-      others <- if (is.null(target)) total - own else target[, columns, drop = FALSE]
-      square <- colSums(others^2)
-      rounding <- if (is.null(target)) 1e-28 * colSums(size) else 0
-      colSums(own * others) / sqrt(ifelse(square > rounding, square, 0)) # else rounding errors
-    })) / sqrt(size)
-    r[!is.finite(r)] <- NA
-    if (!run$x$skips) r[, colSums(missing) > 0] <- NA
+    coefficients_with <- function(partner_of, rounding) { # up to `rounding` a partner's square is rounding errors
+      r <- do.call(rbind, lapply(series, function(own) {
+        partner <- partner_of(own)
+        square <- colSums(partner^2)
+        colSums(own * partner) / sqrt(ifelse(square > rounding, square, 0))
+      })) / sqrt(size)
+      r[!is.finite(r)] <- NA
+      if (!run$x$skips) r[, colSums(missing) > 0] <- NA
+      r
+    }
+    r <- with_others <- coefficients_with(function(own) total - own, 1e-28 * colSums(size))
+    if (!is.null(target)) r <- coefficients_with(function(own) target[, columns, drop = FALSE], 0)
     some <- which(colSums(!is.na(r)) >= if (run$x$skips) 1 else n)
     if (!is.null(factors) && length(some)) {
       kept <- seq_len(nrow(factors))
@@ -178,11 +182,13 @@ subject_coefficients <- function(run, factors, target = NULL) {
       maxima <- checked(.Call(r_isc_maxima, spectra, factors, is_fisher, run$place))
     }
     report_progress(run$place, max(columns) / ncol(run$x))
-    list(maxima = maxima, r = r, missing = colSums(missing) > 0, constant = colSums(size == 0 & !missing) > 0)
+    list(maxima = maxima, r = r, with_others = with_others, missing = colSums(missing) > 0,
+         constant = colSums(size == 0 & !missing) > 0)
   })
   of <- function(part) lapply(found, `[[`, part)
-  list(r = do.call(cbind, of("r")), is_shared = !is.null(target), missing = unlist(of("missing")),
-       constant = unlist(of("constant")), maxima = if (!is.null(factors)) do.call(pmax, c(-Inf, of("maxima"))))
+  list(r = do.call(cbind, of("r")), with_others = do.call(cbind, of("with_others")), is_shared = !is.null(target),
+       missing = unlist(of("missing")), constant = unlist(of("constant")),
+       maxima = if (!is.null(factors)) do.call(pmax, c(-Inf, of("maxima"))))
 }
 
 # Returns factors of modulus 1 for the Fourier coefficients of surrogates, those of the mean left out: coefficients x

@@ -49,6 +49,25 @@ test_that("the order of epochs does not matter, nor do further channels, nor the
                rowMeans(sapply(subjects, coherence, bandpass = c(8, 30))), tolerance = 1e-6)
 })
 
+test_that("threads, back ends, shards and where the data are do not matter", {
+  set.seed(5)
+  wide <- epochMatrix(array(rnorm(9 * 2100 * 8), c(9, 2100, 8)), c("epochs", "channels", "times"), 100)
+  network <- function(x, ...) {
+    as.data.frame(gpuCorNetwork(x, method = "coherence", bandpass = c(8, 30), density = 1e-3, ...))
+  }
+  edges <- network(wide, backend = "cpu", threads = 1)
+  for (backend in backends()) {
+    expect_identical(network(wide, backend = backend, threads = 2), edges, label = backend)
+  }
+  path <- quiet_plan(withr::local_tempfile(), wide, method = "coherence", bandpass = c(8, 30), density = 1e-3,
+                     shards = 3)
+  quiet_run(path)
+  expect_identical(as.data.frame(gpuCorCollect(path)), edges)
+  file <- withr::local_tempfile()
+  writeBin(as.vector(unclass(wide)), file)
+  expect_identical(network(gpuCorFile(file, dim(wide)), rate = 100, runs = attr(wide, "runs")), edges)
+})
+
 test_that("a filter is of each epoch by itself, and other measures take all rows", {
   band <- c(5, 30)
   cleaned <- do.call(rbind, lapply(1:12, function(k) gpuClean(t(epochs[k, , ]), bandpass = band, rate = 100)))

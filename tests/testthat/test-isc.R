@@ -152,6 +152,8 @@ test_that("with a target, coefficients and tests are those of cor() and t.test()
   two <- isc_of(subjects[c(3, 1)], target = target)
   expect_equal(two$isc, tanh(unname(colMeans(atanh(r[c(3, 1), ])))), tolerance = 1e-12)
   expect_equal(isc_of(subjects, target = -5 * target + 3)$isc, -found$isc, tolerance = 1e-10)
+  some <- isc_of(lapply(rev(subjects), function(x) x[, 3:2]), target = target[, 3:2])
+  expect_equal(some$p.value, found$p.value[3:2], tolerance = 1e-10)
   target[, 2] <- 0.1
   expect_identical(is.na(isc_of(subjects, target = target)$isc), c(FALSE, TRUE, FALSE, FALSE))
   expect_error(isc_of(subjects, target = target[-1, ]), "'target' must be 60 x 4 values, .*, not 59 x 4")
