@@ -86,7 +86,7 @@ place_of <- function(coords, name) {
            show_value(coords)
          })
   }
-  if (nrow(coords) && anyNA(coords) && all(is.na(rowSums(coords)))) {
+  if (nrow(coords) && !any(stats::complete.cases(coords))) {
     fail("'", name, "' has no column of the data with all coordinates: each has NA")
   }
   place <- t(coords)

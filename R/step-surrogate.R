@@ -22,7 +22,7 @@ compared_data <- function(data, method, use, design, permuted = FALSE) {
   if (!is.null(design)) {
     design[c("weights", "raw")] <- list(NULL) # the weights are equal, and no values are missing
     design$ranked <- 0
-    if (!is.null(design$basis) && is.null(design$first)) design$basis <- design$basis[counts, , drop = FALSE]
+    if (!is.null(design$basis) && !all(counts)) design$basis <- design$basis[counts, , drop = FALSE]
   }
   measure <- measure_of(method)
   n <- sum(counts)

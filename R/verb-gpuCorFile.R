@@ -38,8 +38,8 @@
 #' [saveRDS()] saves the name of the file, not its values. The next use opens the file again and checks its size.
 #'
 #' @param file A string: the name of a file.
-#' @param dim Two integers: numbers of observations and of variables. Optional for HDF5; `NULL` for
-#'   images and PLINK.
+#' @param dim Two integers: numbers of observations and of variables. Optional for HDF5; `NULL` for images
+#'   and PLINK.
 #' @param storage,offset A string: the type of the values of a raw file, `"double"` (8 bytes), `"float"` (4) or
 #'   `"integer"` (4); and the bytes before the first value. `NA`, `NaN` and `NA_integer_` (-2^31) are missing.
 #' @param dimnames `NULL`, or a list of the names of observations and of variables, each possibly `NULL`.
@@ -74,13 +74,12 @@ gpuCorFile <- function(file, dim = NULL, storage = c("double", "float", "integer
   x <- if (!is.null(dataset) || (is.null(dim) && is_hdf5(file))) {
     hdf5_file(file, dataset, transpose, dim)
   } else {
-    is_plink <- is.null(dim) && is_plink_name(given)
-    if (is.null(dim) && !is_plink) {
+    if (is.null(dim) && !is_plink_name(given)) {
       fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw one give 'dim'")
     }
     check_that(transpose, "transpose", !transpose, "FALSE for a raw file or PLINK's",
                ", as they have one variable after the other")
-    if (is_plink) {
+    if (is.null(dim)) {
       plink_file(file, given)
     } else {
       raw_file(file, dim, check_choice(storage, c("double", "float", "integer"), "storage"), NULL, offset)

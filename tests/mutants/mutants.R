@@ -27,7 +27,7 @@ mutants <- list(
   mutant("the counted allele", "GENOTYPES", "c(2L, NA, 1L, 0L)", "c(0L, NA, 1L, 2L)", "plink"),
   mutant("position 0", "plink_file", "variants$bp <= 0", "variants$bp < 0", "plink"),
   mutant("first byte of a variant", "read_plink_columns", "(columns[1L] - 1) * stride", "columns[1L] - 1", "plink"),
-  r_mutant("columns without coordinates", all(is.na(rowSums(coords))), FALSE, "plink"),
+  r_mutant("columns without coordinates", !any(stats::complete.cases(coords)), FALSE, "plink"),
   # ---- what depends on all columns, and several values of one run
   r_mutant("observations of all columns", drops_observations(run) && !is.null(counted$observed), FALSE, "properties"),
   r_mutant("columns without a sample", run_of_pairs(others, edges$from[at], edges$to[at]),
