@@ -187,7 +187,7 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
 #'   `"volcano"`, p on a logarithmic axis against the effect; `"heatmap"`, coefficients or differences, with stars by p
 #'   values; or `"auto"`, the first two. With `classes` of [gpuCorCompare()] a heat map has the coefficients in `x`
 #'   below the diagonal and those in `y` above it, and `"groups"`, in place of the volcano, draws one against the other.
-#'   Of many pairs a sample.
+#'   Of many pairs it draws a sample.
 #' @param labels,level For `plot()`: how many significant pairs to name, those with the smallest p values, if there is
 #'   space; and the level of significance, of `p.adjusted` if there is one, else of `fdr`, else of the p value.
 #' @param max,groups,order,zlim For heat maps: see [gpuCor-class].

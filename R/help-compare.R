@@ -11,10 +11,9 @@
 #' small; with heavy tails or outliers those of correlated pairs, also by `"spearman"` or `"bicor"` ([gpucor-p-values]).
 #' Then use `n_perm`. For time series give `df`, two numbers.
 #'
-#' `gpuCorCompare(list(a, b, c), effects = "fixed")` compares more groups, as does `gpuCorCompare(x, group = )` of the
-#' rows of one matrix. The statistic is chi-squared,
-#' `sum(w * (z - mean)^2)`, where the mean is weighted by `w`, the inverse of the squared standard error of each z.
-#' `difference` is the weighted standard deviation of the groups' z.
+#' `gpuCorCompare(list(a, b, c), effects = "fixed")` compares more groups, as does `gpuCorCompare(x, group = )` for the
+#' rows of one matrix. The statistic is chi-squared, `sum(w * (z - mean)^2)`, where the mean is weighted by `w`, the
+#' inverse of the squared standard error of each z. `difference` is the weighted standard deviation of the groups' z.
 #'
 #' @section Permutation tests:
 #' `n_perm` permutes the rows among the groups. Within each group, columns (for Spearman their ranks) are first centered

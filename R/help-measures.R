@@ -74,9 +74,9 @@
 #' * P values are by permutation only, `adjust` ([gpuPermute()]).
 #'
 #' @section Coherence:
-#' Of M/EEG, rows are samples in time and columns channels or sources: `bandpass = c(8, 12), rate = 250` is the alpha
-#' band at 250 samples a second. [epochMatrix()] makes such a matrix of epochs; for several bands, call `lapply()` over a
-#' list of them, as its example does. A list of subjects' matrices is combined ([subjects]) or compared
+#' For M/EEG, rows are samples in time, and columns are channels or sources: `bandpass = c(8, 12), rate = 250` is the
+#' alpha band at 250 samples a second. [epochMatrix()] makes such a matrix of epochs. For several bands, call `lapply()`
+#' over a list of them, as its example does. A list of subjects' matrices is combined ([subjects]) or compared
 #' ([gpuCorCompare()]).
 #'
 #' Series are cut into segments that overlap. Each segment, less its mean and weighted by Hann's window, has a Fourier
@@ -87,17 +87,18 @@
 #' * `value`: `"squared"` (default), the squared size of coherency, magnitude-squared coherence; `"size"`, its size;
 #'   `"phase"`, its size if all Fourier coefficients have size 1, the phase-locking value (Lachaux and others 1999);
 #'   `"imaginary"`, the size of its imaginary part, which a mixture of sources leaves 0 (Nolte and others 2004).
-#' * `segment`: the number of observations of a segment, at least 4. Default: as long as 8 segments fit, those of an
-#'   `overlap` of 0.5: two ninths of a series, or the whole of the shortest run, such as an epoch, if there are at least 8
-#'   runs. Frequencies are multiples of the rate divided by it.
+#' * `segment`: the number of observations of a segment, at least 4. By default 8 segments fit that overlap by half:
+#'   each is two ninths of a series, or the whole of the shortest run, such as an epoch, if there are at least 8 runs.
+#'   Frequencies are multiples of the rate divided by it.
 #' * `overlap` (0.5): the fraction of a segment, up to 0.95, that the next one has, too.
 #' * `band`: `"mean"` (default); or `"sum"`, which averages S over the frequencies, too, before its size is taken, so
 #'   that only what has the same phase in the whole band is coherent, not a series that follows. The highest frequency
 #'   of an even segment then counts half, as it has one sign.
 #'
 #' The mean is that of Python's `scipy.signal.coherence(x, y, nperseg = segment)` over the band, and that of `"size"`
-#' `coh` of MNE's `spectral_connectivity_epochs()`, whose `"phase"` is `plv` and `"imaginary"` the size of `imcoh`. Coefficients are at least 0. Those of independent series are not 0: with K segments that do not overlap,
-#' squared coherence is 1 / K on average. Compare coefficients of the same number of segments and frequencies only;
+#' `coh` of MNE's `spectral_connectivity_epochs()`, whose `"phase"` is `plv` and `"imaginary"` the size of `imcoh`.
+#' Coefficients are at least 0. Those of independent series are not 0: with K segments that do not overlap, squared
+#' coherence is 1 / K on average. Compare coefficients of the same number of segments and frequencies only;
 #' results print it. P values are by `adjust` with `surrogate = "phase"` or, for heavy tails, `"block"`
 #' ([gpuPermute()]), without `runs`; epochs of one subject have none, and those of many are tested by
 #' [gpuCorCompare()]. Series may have no gaps. With `runs` each segment is of one run. Subjects must have the same

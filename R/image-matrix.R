@@ -36,7 +36,7 @@
 #' @param mask,above An image, an array or a file with the dimensions of a volume: voxels that are neither zero nor `NA`
 #'   are inside, or those where it is larger than `above`, as for a probability of gray matter. Or a matrix from
 #'   `voxelMatrix()`, for its voxels; or `NULL`, in `voxelMatrix()`, for all voxels. `plot()` of an image outlines the
-#'   voxels of at least `above`, as of a probability.
+#'   voxels whose value, such as a probability, is at least `above`.
 #' @param keep `NULL` for all volumes, a logical vector, or integers: their numbers (negative: dropped).
 #' @param values A vector with a value for each voxel inside the mask, in the order of the columns; or a matrix with a
 #'   row for each voxel and a column for each volume. If `mask` is an atlas, also a value, or a row, for each of its

@@ -52,7 +52,7 @@
 #' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; of lists of subjects also `"kendall"`, `"cosine"`,
 #'   `"distance"`, `"coherence"` or `"concordance"` (`"mi"` is an error); and what to do with missing values, see
 #'   [gpuCor()].
-#' @param group For one matrix or experiment `x`: a vector or factor with the group of each row (`NA`: the row is left out),
+#' @param group A vector or factor, for one matrix or experiment `x`: the group of each row (`NA`: the row is left out);
 #'   or the name of a variable of the experiment's samples. Two groups are `x` and `y` of the result in the order of
 #'   their levels; more are compared at once. `weights`, `covariates`, `data`, `protect`, `runs` and series as `seeds`
 #'   are then those of the rows of `x`.
