@@ -13,6 +13,7 @@ bounds <- list(
                         "bright_places"),
                take = c("check_data_file", # files
                         "new_file", "check_matrix_like", "as_variables", "dense_columns", # x
+                        "new_keeper", # subjects
                         "draw_carpet")), # pictures
   wgcna = list(take = c("specs_of", "features_of", "refuse_given", "powers_of_sets", "check_consensus", # arguments
                         "genes_of", "taking_part", "differing", "check_same_variables", "pick_columns", # data

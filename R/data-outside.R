@@ -49,7 +49,8 @@ OUTSIDE <- list(
         length(x$voxels) == x$dim[2L] && all(is.finite(x$voxels) & x$voxels >= 1)
     },
     describe = function(x) {
-      paste0("NIfTI, ", show_size(dim(x$mask)), if (length(dim(x$mask)) == 3L) " voxels")
+      paste0("NIfTI, ", show_size(dim(attr(x, "mask"))),
+             if (length(dim(attr(x, "mask"))) == 3L) " voxels")
     },
     grain = function(x) {
       check_image_file(x)

@@ -24,7 +24,8 @@
 #' `x` may also be a function: `x(i)` returns the matrix of subject i. It is called once for each subject, in order,
 #' before the first pair is computed. The matrices are kept until the call ends: in memory, up to a quarter of free
 #' memory, then in temporary files, each in a folder that only you may enter (option `gpucor.folder`, by default
-#' [tempdir()]). Elements of a list may be files ([gpuCorFile()]) or anything else that `x` may be.
+#' [tempdir()]). Elements of a list may be files ([gpuCorFile()]) or anything else that `x` may be. [bidsSubjects()]
+#' reads a study, which is given as `x`, with its confounds.
 #'
 #' **Memory.** Prepared columns of all subjects are kept on the GPU (about 6 bytes a value) or on the processor (8
 #' bytes), up to `memory` or a quarter of free memory. If they do not fit, they are prepared again when needed. Random
@@ -319,7 +320,7 @@ new_keeper <- function() {
     file <- begin_partial(tempfile("gpucor", setting_folder(tempdir()))) # in a folder that only this user may enter
     writeBin(as.vector(m), file, endian = "little")
     kept <- raw_file(file, dim(m), if (is.double(m)) "double" else "integer", list(rownames(m), colnames(m)), 0)
-    for (name in c("tr", "runs", "entities")) attr(kept, name) <- attr(m, name, exact = TRUE)
+    for (name in c("tr", "runs", "entities", "mask", "centers")) attr(kept, name) <- attr(m, name, exact = TRUE)
     remove_with(kept$pointer, file)
     kept
   }

@@ -31,7 +31,7 @@ new_mask <- function(img, mask_header, voxels) {
 # Returns the mask that voxelMatrix() attached to its matrix, or gpuCorFile() to an image. `needs_one`: FALSE to return
 # NULL if there is none.
 columns_mask <- function(x, name, needs_one = TRUE) {
-  mask <- if (inherits(x, "gpuCorFile")) x$mask else attr(x, "mask", exact = TRUE)
+  mask <- attr(x, "mask", exact = TRUE)
   if (is_variables(mask) || (is.null(mask) && !needs_one)) return(mask)
   fail("'", name, "' is a matrix (", show_size(dim(x)), ") without the attribute \"mask\"; give the matrix that ",
        "voxelMatrix() returned")

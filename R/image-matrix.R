@@ -114,8 +114,7 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
 
 # ---- uncompressed NIfTI files as data: voxels of an image, or grayordinates of CIFTI, are read in blocks
 
-# Returns a gpuCorFile. Its elements: mask, see columns_mask(); voxels: the indices of its columns in a volume; offset
-# and size: bytes; step: from one time point to the next and from one voxel to the next, in values; format: see
+# Returns a gpuCorFile. Its elements: voxels: the indices of its columns in a volume; offset and size: bytes; step: from one time point to the next and from one voxel to the next, in values; format: see
 # with_nifti(); bytes: size of the file.
 image_file <- function(file, mask) {
   if (is_gzip(file)) {
@@ -124,10 +123,11 @@ image_file <- function(file, mask) {
   img <- open_image(file)
   mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
   voxels <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask)
-  x <- new_file(file, "image", c(img$times, length(voxels)), NULL, mask = new_mask(img, mask$header, voxels),
-                voxels = voxels, offset = img$header$vox_offset, size = img$format$size,
+  x <- new_file(file, "image", c(img$times, length(voxels)), NULL, voxels = voxels,
+                offset = img$header$vox_offset, size = img$format$size,
                 step = if (is.null(img$header$cifti)) c(prod(img$size), 1) else c(1, img$times),
                 format = img$format, bytes = file.size(file))
+  attr(x, "mask") <- new_mask(img, mask$header, voxels)
   attr(x, "tr") <- header_tr(img$header)
   attr(x, "entities") <- img$entities
   x

@@ -26,7 +26,7 @@ knows_voxels <- function(x) {
 # Returns the matrix `picked` with what x knows of these rows and columns, or unchanged if it knows nothing of them.
 as_scan <- function(picked, x, rows = seq_len(nrow(x)), columns = seq_len(ncol(x))) {
   mask <- attr(x, "mask", exact = TRUE)
-  if (inherits(x, "voxelMatrix")) { # a mask has each voxel once, in order
+  if (!is.null(mask)) { # which has each voxel once, in order
     if (!knows_voxels(x) || !isFALSE(is.unsorted(columns, strictly = TRUE))) return(picked)
     mask[which(mask)] <- seq_len(ncol(x)) %in% columns
     attr(picked, "mask") <- mask
@@ -41,7 +41,7 @@ as_scan <- function(picked, x, rows = seq_len(nrow(x)), columns = seq_len(ncol(x
   attr(picked, "entities") <- attr(x, "entities", exact = TRUE)
   attr(picked, "coverage") <- attr(x, "coverage", exact = TRUE)[columns]
   attr(picked, "centers") <- attr(x, "centers", exact = TRUE)[columns, , drop = FALSE]
-  class(picked) <- class(x)
+  if (is.matrix(x)) class(picked) <- class(x)
   picked
 }
 
@@ -128,8 +128,9 @@ rbind.scanMatrix <- function(..., deparse.level = 1) {
   result
 }
 
-# Returns scans of a voxelMatrix with the voxels that all have; `names`: how messages call the scans.
-with_common_voxels <- function(runs, names = paste("run", seq_along(runs))) {
+# Returns scans of a voxelMatrix with the voxels that all have. `names`: how messages call the scans; `kept`: stores one
+# that lost voxels, see new_keeper().
+with_common_voxels <- function(runs, names = paste("run", seq_along(runs)), kept = identity) {
   masks <- lapply(runs, columns_mask, "x")
   describe <- function(k) list(size = dim(masks[[k]]), header = attr(masks[[k]], "header"), name = names[k])
   for (k in seq_along(masks)[-1L]) check_mask(describe(k), describe(1L), names[1L])
@@ -141,7 +142,12 @@ with_common_voxels <- function(runs, names = paste("run", seq_along(runs))) {
   if (n_all > sum(common)) {
     message(format_count(n_all - sum(common)), " of ", n_of(n_all, "voxel"), " dropped: not in every scan")
   }
-  Map(function(run, mask) if (sum(common) < ncol(run)) run[, common[mask], drop = FALSE] else run, runs, masks)
+  Map(runs, masks, f = function(run, mask) {
+    if (sum(common) == ncol(run)) return(run)
+    columns <- which(common[mask])
+    picked <- run[, columns, drop = FALSE]
+    kept(if (is.matrix(run)) picked else as_scan(picked, run, columns = columns))
+  })
 }
 
 # Returns runs of parcels or of confounds with the columns of all. A run's missing regressors of its own are zero.

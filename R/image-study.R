@@ -3,12 +3,14 @@
 #' Read the subjects of a study
 #'
 #' `bidsSubjects()` finds the scans of a folder of derivatives as fMRIPrep writes it, and reads those of each subject:
-#' the series, as a list that [gpuCor()] and others take ([subjects]), the confounds and the participants.
+#' the series, the confounds and the participants. [gpuCor()] and others take the result as they take a list of
+#' [subjects], with its confounds: `gpuCorNetwork(s, combine = "fisher", density = 0.1)`.
 #'
 #' The scans are the files `sub-*/func/*_desc-preproc_bold.nii.gz` and `*_bold.dtseries.nii`, with `ses-*` in between if
 #' there are sessions. Their voxels are those of the brain mask, `*_desc-brain_mask.nii.gz`, and their confounds are in
 #' `*_desc-confounds_timeseries.tsv` ([readConfounds()]). Several runs of a subject are joined ([runs]), so that each is
-#' regressed by itself. All scans are read when the function is called.
+#' regressed by itself. All scans are read when the function is called; series that do not fit into a quarter of free
+#' memory are kept in temporary files, as [subjects] describes.
 #'
 #' Scans are chosen by the entities of their names: `task = "rest"`, and in `...` any other, such as `res = "2"` or
 #' `ses = c("1", "2")`. If scans differ in an entity other than `sub`, `ses` and `run`, it must be given; if several
@@ -16,6 +18,11 @@
 #'
 #' The participants are those of `participants.tsv` in the folder or one of the two above it, where BIDS has it. A
 #' subject without one of the files, or without a row in that table, is left out, with one warning for all.
+#'
+#' A function to which the study is given as `x` (or `y`) takes its `covariates` and `weights` as its arguments of these
+#' names, unless they are given, and [gpuCorCompare()] its `data`, for formulas. `s[s$data$age > 30]` selects subjects,
+#' and `gpuCorCompare(s[patients], s[!patients])` compares them. Functions that take no weights, such as [gpuISC()],
+#' stop if there are outliers: give `s$x` and `s$covariates`, with set `"scrub"` among the confounds.
 #'
 #' @param folder A string: the name of the folder that has the folders `sub-...`.
 #' @param task,space,... Strings, by the name of an entity: which scans to read.
@@ -25,8 +32,8 @@
 #' @param sessions `FALSE`: a subject's sessions are joined, as runs are. `TRUE`: they are separate, for
 #'   `combine = "icc3"`, and a subject without all of the sessions is left out.
 #' @return A list of class `bidsSubjects`:
-#'   * `x`: a list with the matrix of each subject, by its name, such as `"sub-01"`; with `sessions = TRUE` with a list
-#'     of the sessions' matrices.
+#'   * `x`: a list with the matrix of each subject (or its [gpuCorFile()]), by its name, such as `"sub-01"`; with
+#'     `sessions = TRUE` with a list of the sessions' matrices.
 #'   * `covariates`, `weights`: lists of the confounds and of their attribute `keep`, with an element for each matrix of
 #'     `x`; `NULL` without confounds.
 #'   * `data`: the data frame of participants, with a row for each subject of `x`; `NULL` without such a file.
@@ -47,8 +54,7 @@
 #'
 #' s <- bidsSubjects(folder, atlas = array(rep(1:4, each = 25), c(5, 5, 4)), confounds = "trans_x")
 #' s
-#' gpuCorNetwork(s$x, combine = "fisher", density = 0.5, covariates = s$covariates,
-#'               weights = s$weights)
+#' gpuCorNetwork(s, combine = "fisher", density = 0.5)
 #' unlink(folder, recursive = TRUE)
 #' @export
 bidsSubjects <- function(folder, task = NULL, space = NULL, ..., atlas = NULL, confounds = c("motion24", "wm_csf"),
@@ -64,12 +70,12 @@ bidsSubjects <- function(folder, task = NULL, space = NULL, ..., atlas = NULL, c
   units <- scans$subject # whose scans are joined
   if (sessions) units <- paste0(units, "_ses-", scans$session)
   units <- split(seq_len(nrow(scans)), factor(units, unique(units)))
-  joined <- function(read) lapply(units, function(rows) do.call(rbind, lapply(rows, read)))
-  x <- joined(function(k) {
+  joined <- function(read, kept = identity) lapply(units, function(rows) kept(do.call(rbind, lapply(rows, read))))
+  x <- joined(kept = new_keeper(), function(k) {
     x <- suppressMessages(voxelMatrix(scans$file[k], if (!is.na(scans$mask[k])) scans$mask[k]))
     if (is.null(atlas)) x else parcelMeans(x, atlas)
   })
-  if (is.null(atlas)) x <- with_common_voxels(x, names(x))
+  if (is.null(atlas)) x <- with_common_voxels(x, names(x), new_keeper())
   z <- if (!is.null(confounds)) joined(function(k) {
     file <- scans$confounds[k]
     naming(readConfounds(file, confounds, fd), "file", basename(file))
@@ -161,7 +167,7 @@ complete_scans <- function(found, participants, sessions) {
 #' @method print bidsSubjects
 #' @export
 print.bidsSubjects <- function(x, ...) {
-  series <- if (is.matrix(x$x[[1L]])) x$x else unlist(x$x, recursive = FALSE)
+  series <- if (has_sessions(x)) unlist(x$x, recursive = FALSE) else x$x
   cat(n_of(length(x$x), "subject"), if (length(series) > length(x$x)) paste(" with", length(series), "sessions"), ": ",
       range_of(vapply(series, nrow, 0L), "time point"), " of ", n_of(ncol(series[[1L]]), "column"), "\n", sep = "")
   if (!is.null(x$covariates)) {
@@ -170,4 +176,22 @@ print.bidsSubjects <- function(x, ...) {
   }
   if (!is.null(x$data)) cat("participants: ", toString(names(x$data)), "\n", sep = "")
   invisible(x)
+}
+
+has_sessions <- function(study) is.null(dim(study$x[[1L]]))
+
+#' @rdname bidsSubjects
+#' @param x A list of class `bidsSubjects`.
+#' @param i Subjects to keep: their names or numbers, or a logical value for each.
+#' @method [ bidsSubjects
+#' @export
+`[.bidsSubjects` <- function(x, i) {
+  kept <- stats::setNames(seq_along(x$x), names(x$x))[i]
+  check_that(i, "i", length(kept) && !anyNA(kept), paste("names or numbers of the", n_of(length(x$x), "subject")))
+  subject_of <- rep(seq_along(x$x), if (has_sessions(x)) lengths(x$x) else 1L)
+  series <- unlist(lapply(kept, function(k) which(subject_of == k)))
+  x$x <- x$x[kept]
+  for (part in c("covariates", "weights")) x[part] <- list(x[[part]][series])
+  if (!is.null(x$data)) x$data <- x$data[kept, , drop = FALSE]
+  x
 }

@@ -39,10 +39,18 @@ FURTHER <- list(gpuModules = c("pamStage", "pamRespectsDendro"))
 offered_by <- function(verb) c(OFFERED[[verb]], RUN_SETTINGS)
 
 # Divides the `...` of a function and its formals of these names: returns list(adjustment, subjects, permutation,
-# control), a spec each. `frame`: the function's.
+# control), a spec each. `frame`: the function's. A study there, as `x` or `y`, becomes the list of its series, and its
+# confounds are arguments, unless others are given.
 specs_of <- function(verb, ..., frame = parent.frame()) {
   whole <- mget(intersect(names(SPECS), formals_of(verb)$names), frame, ifnotfound = list(NULL))
   whole <- whole[!vapply(whole, is.null, NA)]
+  studies <- Filter(function(data) inherits(data, "bidsSubjects"), mget(c("x", "y"), frame, ifnotfound = list(NULL)))
+  if (length(studies)) {
+    for (name in names(studies)) frame[[name]] <- studies[[name]]$x
+    known <- full_names(...names(), verb, vapply(list(...), inherits, NA, "gpuSpec"))
+    own <- adjustment_of_studies(studies, c(known, names(whole$adjustment)), verb)
+    return(do.call(specs_of, c(list(verb, ..., frame = frame), own), quote = TRUE))
+  }
   if (!...length() && !length(whole)) return(NO_SPECS)
   given <- c(list(...), whole)
   is_whole <- vapply(given, inherits, NA, "gpuSpec")
@@ -69,6 +77,20 @@ specs_of <- function(verb, ..., frame = parent.frame()) {
   }
   if (any(lengths(specs[names(specs) != "control"]))) features_of(verb, specs) # stops if they do not go together
   specs
+}
+
+# Returns list(covariates, weights) with the elements of all studies, without what is `known` or what no study has.
+adjustment_of_studies <- function(studies, known, verb) {
+  parts <- lapply(stats::setNames(nm = c("covariates", "weights")), function(part) {
+    unlist(lapply(unname(studies), `[[`, part), recursive = FALSE)
+  })
+  if (all(unlist(parts$weights))) parts$weights <- NULL
+  parts <- parts[setdiff(names(Filter(Negate(is.null), parts)), known)]
+  refused <- setdiff(names(parts), offered_by(verb))
+  if (length(refused)) {
+    fail_value("'x' has ", refused[1L], " of its scans, which ", verb, "() does not take; give x$x")
+  }
+  parts
 }
 
 # Returns the arguments of specs one by one, without those of a run.

@@ -105,10 +105,12 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (missing(method) && "groups" %in% ...names()) { # Pearson's has no 'groups'
     refuse_labels(list(...)$groups, x, "unused argument 'groups'")
   }
+  study <- if (inherits(x, "bidsSubjects")) x
   specs <- specs_of("gpuCorCompare", ...)
   blocks <- specs$permutation$blocks
-  is_of_covariates <- !is.null(data) && !inherits(design, "formula") && !inherits(blocks, "formula")
-  if (is_of_covariates) specs <- specs_of("gpuCorCompare", data = data, ...)
+  is_of_subjects <- inherits(design, "formula") || inherits(blocks, "formula")
+  if (is_of_subjects && is.null(data)) data <- study$data
+  if (!is_of_subjects) specs$adjustment$data <- data # of the covariates
   if (inherits(design, "formula")) design <- model_matrix(design, by_participant(data), "design", "subject")
   if (inherits(blocks, "formula")) {
     frame <- with_our_errors(stats::model.frame(blocks, data, na.action = stats::na.fail), "'blocks': ")

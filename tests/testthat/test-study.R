@@ -9,7 +9,8 @@ write_scan <- function(folder, name, times = 12, space = "MNI", seed = 1) {
   dir.create(func, showWarnings = FALSE, recursive = TRUE)
   at <- function(end) file.path(func, paste0(name, "_", end))
   set.seed(seed)
-  img <- structure(array(rnorm(60 * times, 100), c(5, 4, 3, times)), header = affine_header())
+  values <- rnorm(60 * times, 100) + rep(rnorm(times), each = 60)
+  img <- structure(array(values, c(5, 4, 3, times)), header = affine_header())
   writeVoxels(img, at(paste0("space-", space, "_desc-preproc_bold.nii.gz")))
   brain <- structure(replace(array(1L, c(5, 4, 3)), 60 - seed %% 5, 0L), header = affine_header())
   writeVoxels(brain, at(paste0("space-", space, "_desc-brain_mask.nii.gz")))
@@ -133,4 +134,83 @@ test_that("grayordinates have no mask", {
   s <- bidsSubjects(folder, confounds = "csf")
   expect_identical(s$x[[1]], suppressMessages(voxelMatrix(list.files(func, "dtseries", full.names = TRUE))))
   expect_identical(s$covariates[[1]][, "csf"], as.numeric(1:12))
+})
+
+test_that("functions take the study, with its confounds and participants", {
+  study <- write_study()
+  s <- bidsSubjects(study$folder, ses = "1", atlas = array(rep(1:10, each = 6), dim(ATLAS)),
+                    confounds = c("trans_x", "csf"), fd = 0.8)
+  given <- list(covariates = s$covariates, weights = s$weights)
+  expect_false(all(unlist(s$weights)))
+  same <- function(verb, ...) {
+    own <- verb(s, ..., combine = "fisher")
+    others <- do.call(verb, c(list(s$x, ..., combine = "fisher"), given))
+    for (name in c("call", "made")) attr(own, name) <- attr(others, name) <- NULL
+    expect_equal(unclass(own), unclass(others), tolerance = 1e-12)
+  }
+  same(gpuCor)
+  same(gpuConnectivity, threshold = 0.1)
+  same(gpuGradients, n = 1, fraction = 1)
+  expect_identical(gpuCorNetwork(s, combine = "fisher", density = 0.5)@x,
+                   do.call(gpuCorNetwork, c(list(s$x, combine = "fisher", density = 0.5), given))@x)
+  aligned <- gpuGradients(s, n = 1, fraction = 1, align = TRUE)
+  expect_identical(aligned, do.call(gpuGradients, c(list(s$x, n = 1, fraction = 1, align = TRUE), given)))
+  none <- gpuCor(s, combine = "mean", covariates = NULL, weights = NULL)
+  expect_identical(as.vector(none), as.vector(gpuCor(s$x, combine = "mean")))
+  one <- gpuCor(s, combine = "mean", adjustment = gpuAdjust(covariates = function(i) s$covariates[[i]][, 1]))
+  expect_identical(as.vector(one), as.vector(gpuCor(s$x, combine = "mean", weights = s$weights,
+                                                    covariates = lapply(s$covariates, function(z) z[, 1]))))
+  path <- file.path(temporary_folder(), "plan")
+  capture.output(gpuCorPlan(path, s, combine = "fisher", density = 0.5, shards = 1))
+  gpuCorRun(path, 1)
+  expect_identical(gpuCorCollect(path)@x, gpuCorNetwork(s, combine = "fisher", density = 0.5)@x)
+  expect_error(gpuISC(s), "'x' has weights of its scans, which gpuISC() does not take; give x$x", fixed = TRUE)
+})
+
+test_that("subjects are selected with what belongs to them, and groups are studies or columns of the participants", {
+  study <- write_study()
+  read <- function(...) bidsSubjects(study$folder, ..., atlas = ATLAS, confounds = "csf", fd = 0.8)
+  s <- read(ses = "1")
+  two <- s[c("sub-03", "sub-01")]
+  expect_identical(names(two$x), c("sub-03", "sub-01"))
+  expect_identical(two$covariates, s$covariates[c(3, 1)])
+  expect_identical(two$weights, s$weights[c(3, 1)])
+  expect_identical(two$data$age, c(30L, 10L))
+  expect_identical(s[s$data$age > 10], s[-1])
+  expect_error(s["sub-04"], "'i' must be names or numbers of the 3 subjects, not \"sub-04\"")
+  sessions <- suppressWarnings(read(sessions = TRUE))[2:1]
+  expect_identical(names(sessions$covariates), paste0("sub-0", c(2, 2, 1, 1), "_ses-", c(1, 2)))
+  icc <- gpuCor(sessions, combine = "icc3")
+  expect_equal(as.vector(icc), as.vector(gpuCor(suppressWarnings(read(sessions = TRUE)), combine = "icc3")))
+
+  compare <- function(...) as.data.frame(gpuCorCompare(...))
+  both <- compare(s[c(1, 3)], s[2], variance = "equal")
+  expect_equal(both, compare(s$x[c(1, 3)], s$x[2], covariates = s$covariates[c(1, 3, 2)],
+                             weights = s$weights[c(1, 3, 2)]))
+  expect_equal(compare(s, design = ~ age, contrast = "age"),
+               compare(s$x, design = ~ age, contrast = "age", data = s$data, covariates = s$covariates,
+                       weights = s$weights))
+})
+
+test_that("whether series fit into memory does not matter", {
+  study <- write_study()
+  read <- function(...) suppressMessages(bidsSubjects(study$folder, confounds = "csf", ...))
+  for (atlas in list(ATLAS, NULL)) {
+    s <- read(atlas = atlas)
+    withr::local_options(gpucor.spool_bytes = 1)
+    outside <- read(atlas = atlas)
+    withr::local_options(gpucor.spool_bytes = NULL)
+    for (x in outside$x) expect_s3_class(x, "gpuCorFile")
+    expect_identical(lapply(outside$x, function(x) unname(x[, ])), lapply(s$x, function(x) matrix(x, nrow(x))))
+    expect_identical(attr(outside$x[[2]], "runs"), attr(s$x[[2]], "runs"))
+    group <- function(s) gpuCor(s, combine = "fisher")
+    expect_identical(group(outside), group(s))
+    expect_output(print(outside), "^3 subjects: 36 to 102 time points")
+    if (is.null(atlas)) {
+      values <- seq_len(ncol(s$x[[1]]))
+      expect_identical(voxelImage(values, outside$x[[1]]), voxelImage(values, s$x[[1]]))
+    } else {
+      expect_identical(attr(outside$x[[1]], "centers"), attr(s$x[[1]], "centers"))
+    }
+  }
 })
