@@ -5,16 +5,34 @@ new_isc <- function(found, run, subjects) {
   tests <- isc_tests(found$r, run, found$is_shared)
   frame <- list(isc = if (run$x$name == "fisher") tanh(tests$mean) else tests$mean, subjects = tests$n,
                 statistic = tests$statistic, p.value = tests$p.value, fdr = stats::p.adjust(tests$p.value, "BH"))
-  if (!is.null(found$maxima)) {
-    as_large <- length(found$maxima) - findInterval(tests$mean - SAME_COEFFICIENT, sort(found$maxima))
-    frame$p.adjusted <- (1 + as_large) / (1 + length(found$maxima))
-  }
+  if (!is.null(found$maxima)) frame$p.adjusted <- p_of_maxima(tests$mean, found$maxima)
   names <- colnames(run$x)
   dimnames(found$r) <- if (!is.null(names) || !is.null(subjects)) list(subjects, names)
-  flags <- as.raw(constant("missing") * found$missing + constant("constant") * found$constant)
-  warn_without(list(x_flags = flags, y_flags = raw(), n_obs = nrow(run$x$data[[1L]])), run)
-  structure(variable_frame(names, frame), class = c("gpuISC", "gpuTests", "data.frame"), r = found$r,
-            adjusted = adjustment_of(run), n_obs = nrow(run$x$data[[1L]]))
+  isc_frame(frame, found$flags, "gpuISC", r = found$r, run = run)
+}
+
+# `found`: a list of means (of the kinds of pairs x columns), difference, p, flags and maxima; `size_of`: the size of a
+# difference.
+new_isc_groups <- function(found, run, group, size_of) {
+  if (run$x$name == "fisher") found$means <- tanh(found$means)
+  frame <- list(difference = found$difference, isc.x = found$means[1L, ], isc.y = found$means[2L, ],
+                isc.between = found$means[3L, ], p.value = found$p, fdr = stats::p.adjust(found$p, "BH"),
+                p.adjusted = p_of_maxima(size_of(found$difference), found$maxima))
+  isc_frame(frame, found$flags, c("gpuISCGroups", "gpuISC"), groups = table(group), run = run)
+}
+
+# Returns a table of tests of the columns, and warns of those without coefficients. `flags`: from blocks_of_subjects().
+isc_frame <- function(frame, flags, class, ..., run) {
+  n_obs <- nrow(run$x$data[[1L]])
+  warn_without(list(x_flags = flags, y_flags = raw(), n_obs = n_obs), run)
+  structure(variable_frame(colnames(run$x), frame), class = c(class, "gpuTests", "data.frame"), ...,
+            adjusted = adjustment_of(run), n_obs = n_obs)
+}
+
+# Returns the fraction of the maxima, and the value itself, that are as large as each value.
+p_of_maxima <- function(values, maxima) {
+  as_large <- length(maxima) - findInterval(values - SAME_COEFFICIENT, sort(maxima))
+  (1 + as_large) / (1 + length(maxima))
 }
 
 # Returns list(mean, n, statistic, p.value) of each column of r, subjects x columns. `is_shared`: TRUE if all subjects
@@ -48,11 +66,13 @@ plot.gpuISC <- function(x, type = c("auto", "isc", "p.value", "volcano", "map"),
   type <- check_choice(type, c("auto", "isc", "p.value", "volcano", "map"), "type")
   if (!has_tests(x) || type %in% c("p.value", "volcano")) return(plot.gpuTests(x, type, ...))
   if (!nrow(x)) fail("there is no column to plot: 'x' has none")
+  values <- effect_of(x)
+  words <- if (is.null(x$isc)) "difference of ISC" else "inter-subject correlation"
   panels <- list(
-    map = map_panel(x$isc, "r", "Inter-subject correlation", coords, type, as.character(x$variable)),
+    map = map_panel(values, words, "Inter-subject correlation", coords, type, as.character(x$variable)),
     isc = function(...) {
-      draw_histogram(x$isc, pretty(range(0, x$isc, finite = TRUE), 20L), "columns",
-                     list(xlab = "inter-subject correlation", main = n_of(nrow(x), "column")), ...)
+      draw_histogram(values, pretty(range(0, values, finite = TRUE), 20L), "columns",
+                     list(xlab = words, main = n_of(nrow(x), "column")), ...)
       graphics::abline(v = 0, lty = 3L)
     },
     p.value = function(...) draw_p_values(log(x$p.value), NULL, ...)

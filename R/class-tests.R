@@ -6,7 +6,7 @@ TEST_COLUMNS <- list(gpuCorTest = c("r", "conf.low", "conf.high", "n", "statisti
                      gpuCorCompare = c("difference", "r.x", "r.y", "class", "statistic", "df", "p.value", "fdr",
                                        "score", "p.adjusted"),
                      gpuAssociation = c("r", "statistic", "p.value", "fdr", "p.adjusted"),
-                     gpuAssociationPairs = "r", gpuISC = "isc")
+                     gpuAssociationPairs = "r", gpuISC = "isc", gpuISCGroups = "difference")
 
 # Makes data frames of associations a class. `factors`: the traits of several levels, whose r has no sign.
 new_association_pairs <- function(frame, method, factors = NULL) {
@@ -91,6 +91,9 @@ describe_tests <- function(x) {
     adjusted[c("lost", "left")] <- NULL # t counts subjects
     return(paste0("Inter-subject correlation of ", n_of(nrow(x), "column"), if (!is.null(about[["r"]])) {
       paste0(": ", n_of(nrow(about[["r"]]), "subject"), ", ", n_of(about$n_obs, "observation"))
+    } else if (!is.null(about$groups)) {
+      paste0(": ", paste0(about$groups, " \"", names(about$groups), "\"", collapse = " against "), ", ",
+             n_of(about$n_obs, "observation"))
     }, adjusted_line(adjusted, "pearson", start = "\n", end = "")))
   }
   if (is.data.frame(x)) {
@@ -234,7 +237,8 @@ shown_tests <- function(x, level) {
   log_p <- as.numeric(p_values_of(x))
   if (!is_log) log_p <- log(log_p)
   title <- if (is.data.frame(x)) attr(x, "method") else x$method
-  title <- if (inherits(x, "gpuISC")) "inter-subject correlation" else if (is.null(title)) "r" else method_title(title)
+  title <- if (is.null(title)) "r" else method_title(title)
+  if (inherits(x, "gpuISC")) title <- paste0(if (is.null(x$isc)) "difference of ", "inter-subject correlation")
   if (!is.null(x[["num_df"]]) || length(attr(x, "factors"))) title <- paste0(title, "; multiple R of factors")
   if (inherits(x, "gpuCorCompare")) {
     if (is.null(x$df)) { # finite even if p underflows to 0

@@ -103,7 +103,7 @@ APART <- c(
   "groups & permuted rows" = paste0(
     "'n_perm' exchanges rows of 'x' and 'y', and 'groups' makes distances of pairs of rows; leave one out, or give ",
     "lists of subjects, whose labels are permuted"),
-  "gpuISC & n_perm & covariates|bandpass|runs" = paste0(
+  "gpuISC & n_perm & no group & covariates|bandpass|runs" = paste0(
     "'n_perm' moves residuals that are not regressed again on {this}, and its p values would be too small; leave it ",
     "out, as 'p.value' and 'fdr' hold, or leave the other out"),
   "pseudobulk & y" = "'pseudobulk' sums the cells of one data set; leave 'y' out",
@@ -173,7 +173,7 @@ APART <- c(
     "'design' describes the subjects of one list; give all of them as 'x', and leave 'y' out",
   'group & y|design|blocks of subjects|effects = "random"' =
     "'group' tells the rows of one matrix apart, which are the sample; leave {this} out",
-  "contrast & no design" = "'contrast' is a contrast of 'design'; give both, or leave it out",
+  "contrast & no design & no gpuISC" = "'contrast' is a contrast of 'design'; give both, or leave it out",
   "paired & group of one subject" = "paired = TRUE needs at least two pairs of subjects",
   "group of one subject & no paired" = "one group needs at least two subjects, whose z vary",
   'gpuCorCompare & method = "mi"' = "method = \"mi\" has no Fisher's z to compare; use method = \"spearman\"",
@@ -278,10 +278,12 @@ APART <- c(
   "several subjects & tests & min_obs" = "'min_obs' is for one subject's data; leave it out",
   'list of subjects & output = "network" & gpuTOM' =
     "output = \"network\" is of one data set; with 'combine' take \"dist\" or \"matrix\"",
-  'gpuISC & n_perm & output = "isfc"' = "'n_perm' is for output = \"isc\"; leave one out",
   'gpuISC & target & n_perm|output = "isfc"' = "'target' is not for {this}; leave one out",
   "gpuISC & target & covariates|bandpass|runs" = paste0(
     "'target' is not adjusted, so that {this} would be of one side only; adjust all by gpuClean(), and leave it out"),
+  "gpuISC & group & no n_perm" = "'group' is tested by permuted labels; give their number, such as n_perm = 1000",
+  'gpuISC & group & target|output = "isfc"|surrogate|na.rm' = "'group' is not for {this}; leave one out",
+  "gpuISC & contrast & no group" = "'contrast' is of two groups; give 'group', or leave it out",
   "gpuISC & surrogate & no n_perm" = "'surrogate' says how 'n_perm' surrogates are drawn; give both, or leave it out",
   # ---- p values of pairs
   "p values & measure without distribution" = paste0(

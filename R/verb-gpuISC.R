@@ -6,10 +6,13 @@
 #' result is a data frame with the correlation and p value of each column; with `output = "isfc"`, ISFC of all pairs,
 #' see below.
 #'
-#' The list is one group, and positive values are of columns whose series rise and fall together. `target` correlates
-#' the subjects with other series instead, such as the mean of another group, or a speaker's:
-#' `gpuISC(patients, target = Reduce("+", controls) / length(controls))`. No function here tests whether two groups
-#' differ in ISC.
+#' | question | write |
+#' |---|---|
+#' | which columns follow the stimulus? | `gpuISC(x)` |
+#' | is ISC larger in one of two groups? | `gpuISC(x, group = labels, n_perm = 1000)` |
+#' | are subjects more alike within groups? | the same, with `contrast = "between"` |
+#' | which columns follow other series, such as a speaker's? | `gpuISC(x, target = series)` |
+#' | which pairs of columns does the stimulus connect? | `gpuISC(x, output = "isfc", n_perm = 1000)` |
 #'
 #' With `x[[s]]` the matrix of subject s, the coefficients are `cor(x[[s]][, v], rowMeans(others))`, where `others` has
 #' column v of the other subjects. The mean is that of the values as they are: `scale()` them if subjects have different
@@ -41,10 +44,20 @@
 #' small ([gpucor-p-values]). Two subjects of n rows have n rotations only, and p values of about 1 / n or more.
 #' [set.seed()] makes the result reproducible.
 #'
+#' **Two groups** are compared by pairs of subjects (Chen and others 2016), as leave-one-out coefficients grow with the
+#' number of subjects in a group. `difference` is the mean z of the pairs within the first group, the first level of
+#' `group`, less that of the pairs within the second; or with `contrast = "between"` the mean of both, less that of the
+#' pairs of a subject of either group. `p.value` compares it, two-sided (`"between"`: above 0), with that of subjects
+#' whose labels are permuted, `n_perm` times; `p.adjusted` with the largest of all columns. The null hypothesis is that
+#' the series of all subjects have the same distribution, whatever their group. If one group varies more, p values are
+#' too small where it is the smaller one ([gpucor-p-values]).
+#'
 #' **ISFC**, inter-subject functional connectivity (Simony and others 2016), of columns i and j is the correlation of i
 #' with the others' mean of j, and of j with that of i, combined over the subjects and both orders: by the mean of z, or
-#' with `combine = "mean"` of r. The result is as of [gpuCor()], and its diagonal is the inter-subject correlation. For
-#' a network, give the others' means as `y`; its edges are from a column to a mean:
+#' with `combine = "mean"` of r. The result is as of [gpuCor()], and its diagonal is the inter-subject correlation.
+#' `n_perm` adds the attribute `p.adjusted`, a `dist` of p values that compare the size of a pair's value with the
+#' largest of all pairs in surrogates, drawn as above. For a network, give the others' means as `y`; its edges are from
+#' a column to a mean:
 #'
 #' ```
 #' others <- lapply(seq_along(x), function(s) Reduce(`+`, x[-s]) / (length(x) - 1))
@@ -53,11 +66,13 @@
 #'
 #' @param x A list with a matrix for each subject, at least two (or a file, or anything else that a subject may be), or
 #'   a function with `subjects`, the number of subjects, see [subjects]. Data are read in blocks of columns.
-#' @param n_perm The number of surrogates, 0 for none.
+#' @param n_perm The number of surrogates, or of permutations of the groups' labels; 0 for none.
 #' @param surrogate A string, `"rotation"` or `"phase"`: how surrogates are drawn.
 #' @param output A string: `"isc"`, or `"isfc"` for all pairs.
 #' @param target `NULL`, or a matrix with the rows and columns of a subject: what each subject's columns are correlated
 #'   with in place of the others' mean. It is not adjusted; adjust all by [gpuClean()].
+#' @param group `NULL`, or a label for each subject, of two: their groups are compared.
+#' @param contrast A string, of two groups: `"groups"` or `"between"`, see above.
 #' @param ...,adjustment,subjects,control `r offered_words("gpuISC")`
 #'   The adjustment is each subject's own, before the means. `combine` is `"fisher"` (default) or `"mean"`.
 #'   `na.rm = TRUE`: a column that misses a value in a subject, or is constant there, has the coefficients of the other
@@ -67,6 +82,9 @@
 #'   with `n_perm`, `p.adjusted`. P values need three subjects. Columns that are constant or miss values in a subject
 #'   are `NA`, with a warning. Attribute `r` has the coefficients, subjects x columns, and `adjusted` the adjustment.
 #'   `voxelImage(result$isc, x[[1]])` is a map.
+#'
+#'   With `group`: the same with the columns `difference`, `isc.x`, `isc.y` and `isc.between` (of the pairs within the
+#'   first group, within the second, and between them), `p.value`, `fdr` and `p.adjusted`.
 #'
 #'   `output = "isfc"`: an object of class `gpuCor`, as a `dist`. It needs 32 bytes a pair in both orders.
 #' @references
@@ -84,15 +102,18 @@
 #' subjects <- lapply(1:8, function(s) matrix(rnorm(120 * 6), 120) + driven)
 #' gpuISC(subjects, n_perm = 99)
 #' gpuISC(subjects, output = "isfc")
+#' gpuISC(subjects, group = rep(c("a", "b"), each = 4), n_perm = 99)
 #' @export
 gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c("isc", "isfc"),
-                   target = NULL, ..., adjustment = NULL, subjects = NULL, control = NULL) {
+                   target = NULL, group = NULL, contrast = c("groups", "between"), ..., adjustment = NULL,
+                   subjects = NULL, control = NULL) {
   specs <- specs_of("gpuISC", ...)
   check_type(x, "x", is_subjects(x), "a list of subjects' matrices, or a function with 'subjects'",
              if (is.matrix(x)) "; give both as list(a, b)")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   surrogate <- check_choice(surrogate, c("rotation", "phase"), "surrogate")
   output <- check_choice(output, c("isc", "isfc"), "output")
+  contrast <- check_choice(contrast, names(ISC_CONTRASTS), "contrast")
   how <- specs$subjects$combine
   specs$subjects$combine <- check_choice(if (is.null(how)) "fisher" else how, c("fisher", "mean"), "combine")
   if (is.null(specs$control$precision)) specs$control$precision <- "double"
@@ -106,10 +127,13 @@ gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c
          "; all need the times of the same stimulus")
   }
   if (!is.null(target)) target <- check_target(target, run$x$data[[1L]])
-  if (output == "isfc") return(isfc_of(run, specs$control))
+  if (!is.null(group)) {
+    return(isc_of_groups(run, check_two_groups(group, length(rows)), ISC_CONTRASTS[[contrast]], n_perm))
+  }
   if (surrogate == "phase") warn_heavy_tails(run$x$data, "surrogate = \"rotation\"")
   if (n_perm > 0) warn_smooth(run$x$data[[1L]])
   factors <- if (n_perm > 0) surrogate_factors(rows[1L], length(rows), n_perm, surrogate)
+  if (output == "isfc") return(isfc_of(run, specs$control, factors))
   found <- subject_coefficients(run, factors, target)
   if (!is.null(target)) warn_shared(found$with_others, run)
   new_isc(found, run, subject_labels(x, run$x$data))
@@ -146,19 +170,14 @@ cleaned_subject <- function(run, s, columns) {
 }
 
 # Returns list(r, with_others: subjects x columns, coefficients with the target, or without one with the others' mean,
-# and with the others' mean; missing, constant: TRUE for columns that miss values or are constant in a subject; maxima:
-# from r_isc_maxima(), or NULL; is_shared: TRUE if all have the same target). `factors`: from surrogate_factors(), or
-# NULL; `target`: from check_target(), or NULL.
+# and with the others' mean; flags: from blocks_of_subjects(); maxima: from r_isc_maxima(), or NULL; is_shared: TRUE if
+# all have the same target). `factors`: from surrogate_factors(), or NULL; `target`: from check_target(), or NULL.
 subject_coefficients <- function(run, factors, target = NULL) {
   n <- length(run$x$data)
   n_obs <- nrow(run$x$data[[1L]])
-  found <- lapply(column_ranges(ncol(run$x), n * n_obs), function(columns) {
+  found <- blocks_of_subjects(run, n * n_obs, function(series, missing, size, columns) {
     maxima <- -Inf
-    series <- lapply(seq_len(n), cleaned_subject, run = run, columns = columns)
-    missing <- do.call(rbind, lapply(series, function(own) is.na(own[1L, ])))
-    for (s in which(rowSums(missing) > 0)) series[[s]][, missing[s, ]] <- 0
     total <- Reduce(`+`, series)
-    size <- do.call(rbind, lapply(series, function(own) colSums(own^2)))
     coefficients_with <- function(partner_of, rounding) { # up to `rounding` a partner's square is rounding errors
       r <- do.call(rbind, lapply(series, function(own) {
         partner <- partner_of(own)
@@ -181,14 +200,27 @@ subject_coefficients <- function(run, factors, target = NULL) {
       is_fisher <- run$x$name == "fisher"
       maxima <- checked(.Call(r_isc_maxima, spectra, factors, is_fisher, run$place))
     }
-    report_progress(run$place, max(columns) / ncol(run$x))
-    list(maxima = maxima, r = r, with_others = with_others, missing = colSums(missing) > 0,
-         constant = colSums(size == 0 & !missing) > 0)
+    list(maxima = maxima, r = r, with_others = with_others)
   })
   of <- function(part) lapply(found, `[[`, part)
   list(r = do.call(cbind, of("r")), with_others = do.call(cbind, of("with_others")), is_shared = !is.null(target),
-       missing = unlist(of("missing")), constant = unlist(of("constant")),
-       maxima = if (!is.null(factors)) do.call(pmax, c(-Inf, of("maxima"))))
+       flags = unlist(of("flags")), maxima = if (!is.null(factors)) do.call(pmax, c(-Inf, of("maxima"))))
+}
+
+# Returns a list of f(series, missing, size, columns) for each block of columns, of `values` values a column, and flags,
+# of columns that miss values or are constant in a subject. `series`: of each subject, adjusted and centered, 0 where it
+# is missing; `missing`, `size`: subjects x columns, the latter sums of squares.
+blocks_of_subjects <- function(run, values, f) {
+  lapply(column_ranges(ncol(run$x), values), function(columns) {
+    series <- lapply(seq_along(run$x$data), cleaned_subject, run = run, columns = columns)
+    missing <- do.call(rbind, lapply(series, function(own) is.na(own[1L, ])))
+    for (s in which(rowSums(missing) > 0)) series[[s]][, missing[s, ]] <- 0
+    size <- do.call(rbind, lapply(series, function(own) colSums(own^2)))
+    found <- f(series, missing, size, columns)
+    report_progress(run$place, max(columns) / ncol(run$x))
+    flags <- constant("missing") * (colSums(missing) > 0) + constant("constant") * (colSums(size == 0 & !missing) > 0)
+    c(found, list(flags = as.raw(flags)))
+  })
 }
 
 # Returns factors of modulus 1 for the Fourier coefficients of surrogates, those of the mean left out: coefficients x
@@ -201,31 +233,111 @@ surrogate_factors <- function(n_obs, n, n_perm, surrogate) {
   exp(2i * pi * (outer(kept, sample.int(n_obs, n * n_perm, replace = TRUE)) %% n_obs) / n_obs)
 }
 
-# Returns the coefficients of all pairs: each subject's columns with the sums of the others', which the engine combines,
-# and the mean of both orders.
-isfc_of <- function(run, control) {
+# ---- two groups
+
+# How the mean z of pairs of the first group, of the second, and of pairs of both are weighted.
+ISC_CONTRASTS <- list(groups = c(1, -1, 0), between = c(0.5, 0.5, -1))
+
+# Returns labels of n subjects as a factor of two levels, each of two subjects or more.
+check_two_groups <- function(group, n) {
+  check_type(group, "group", is.atomic(group) && is.null(dim(group)),
+             "a vector or factor with a label for each subject")
+  check_as_many(length(group), "group", "label", n, of = "subject")
+  if (anyNA(group)) {
+    fail("'group' is missing for subject ", which(is.na(group))[1L], "; leave it out of 'x' and 'group'")
+  }
+  group <- droplevels(as.factor(group))
+  if (nlevels(group) != 2L || any(table(group) < 2L)) {
+    fail_value("'group' has ", paste0(table(group), " \"", levels(group), "\"", collapse = ", "),
+               "; it needs two labels, of two subjects or more each")
+  }
+  group
+}
+
+# `contrast`: a row of ISC_CONTRASTS.
+isc_of_groups <- function(run, group, contrast, n_perm) {
+  n <- length(group)
+  pairs <- which(lower.tri(diag(n)), arr.ind = TRUE)
+  check_memory(40 * nrow(pairs) * (n_perm + 1), "gpuISC(n_perm = )", n_of(n_perm, "permutation"), "use fewer")
+  is_first <- group == levels(group)[1L]
+  labels <- cbind(is_first, replicate(n_perm, sample(is_first)))
+  one <- labels[pairs[, 1L], , drop = FALSE]
+  other <- labels[pairs[, 2L], , drop = FALSE]
+  means <- lapply(list(one & other, !one & !other, one != other), function(kind) t(kind) / sum(kind[, 1L]))
+  weights <- Reduce(`+`, Map(`*`, contrast, means)) # of the data, and of each permutation
+  own_means <- do.call(rbind, lapply(means, `[`, 1L, TRUE))
+  size_of <- if (contrast[3L] < 0) identity else abs
+  values <- n * nrow(run$x$data[[1L]]) + nrow(pairs) + n_perm
+  found <- blocks_of_subjects(run, values, function(series, missing, size, ...) {
+    all <- vapply(series, identity, series[[1L]]) # rows x columns x subjects
+    r <- vapply(seq_len(ncol(size)), function(v) crossprod(all[, v, ])[lower.tri(diag(n))], numeric(nrow(pairs)))
+    r <- r / sqrt(size[pairs[, 1L], ] * size[pairs[, 2L], ])
+    r[!is.finite(r)] <- NA
+    r[, colSums(missing) > 0] <- NA
+    z <- isc_scores(r, run$x$name)
+    statistic <- weights %*% z
+    size <- size_of(statistic)
+    as_large <- size[-1L, , drop = FALSE] >= rep(size[1L, ] - SAME_COEFFICIENT, each = n_perm)
+    list(means = own_means %*% z, difference = statistic[1L, ], p = (1 + colSums(as_large)) / (1 + n_perm),
+         maxima = apply(size[-1L, , drop = FALSE], 1L, function(of) max(-Inf, of, na.rm = TRUE)))
+  })
+  of <- function(part, join) do.call(join, lapply(found, `[[`, part))
+  new_isc_groups(list(means = of("means", cbind), difference = of("difference", c), p = of("p", c),
+                      flags = of("flags", c), maxima = of("maxima", pmax)), run, group, size_of)
+}
+
+# ---- all pairs of columns
+
+# Returns the coefficients of all pairs. `factors`: from surrogate_factors(), or NULL.
+isfc_of <- function(run, control, factors) {
   x <- run$x
-  check_memory(32 * as.numeric(ncol(x))^2, "output = \"isfc\"", n_of(ncol(x), "column"), "use parcels of columns")
-  own <- function(s) {
-    series <- cleaned_subject(run, s, seq_len(ncol(x)))
-    colnames(series) <- x$names
-    series
-  }
-  known <- function(s) {
-    series <- own(s)
-    replace(series, is.na(series), 0)
-  }
-  total <- 0
-  for (s in seq_along(x$data)) total <- total + known(s)
-  r <- gpuCor(own, function(s) total - known(s), combine = x$name, subjects = length(x$data), na.rm = x$skips,
-              control = control)
-  z <- isc_scores(r, x$name)
-  z <- (z + t(z)) / 2
-  values <- if (x$name == "fisher") tanh(z) else z
+  n <- length(x$data)
+  bytes <- 32 * as.numeric(ncol(x))^2 + if (is.null(factors)) 0 else 24 * ncol(x) * n * nrow(x$data[[1L]])
+  check_memory(bytes, "output = \"isfc\"", n_of(ncol(x), "column"), "use parcels of columns")
+  own <- function(s) cleaned_subject(run, s, seq_len(ncol(x)))
+  values <- isfc_values(own, run, control)
   about <- dist_attributes(run)
   about[c("n_obs", "diagonal")] <- list(nrow(x$data[[1L]]), unname(diag(values)))
   about[c("untestable", "adjusted")] <- list(why_untestable(run), adjustment_of(run))
   values <- values[lower.tri(values)]
+  if (!is.null(factors)) {
+    spectra <- lapply(seq_len(n), function(s) stats::mvfft(own(s)))
+    n_perm <- ncol(factors) / n
+    control$progress <- FALSE # of each surrogate
+    maxima <- vapply(seq_len(n_perm), FUN.VALUE = 0, function(b) {
+      turned <- function(s) turned_series(spectra[[s]], factors[, (b - 1) * n + s])
+      found <- isfc_values(turned, run, control)
+      report_progress(run$place, b / n_perm)
+      max(-Inf, abs(found[lower.tri(found)]), na.rm = TRUE)
+    })
+    about$p.adjusted <- p_of_maxima(abs(values), maxima)
+    attributes(about$p.adjusted) <- plain_dist_attributes(run)
+  }
   attributes(values) <- Filter(Negate(is.null), about)
   values
+}
+
+# Returns a symmetric matrix of what is combined over the subjects: each one's columns with the sums of the others',
+# which the engine combines, and the mean of both orders. `series`: a function of the subject's number.
+isfc_values <- function(series, run, control) {
+  x <- run$x
+  known <- function(s) {
+    own <- series(s)
+    replace(own, is.na(own), 0)
+  }
+  total <- 0
+  for (s in seq_along(x$data)) total <- total + known(s)
+  named <- function(s) structure(series(s), dimnames = if (!is.null(x$names)) list(NULL, x$names))
+  r <- gpuCor(named, function(s) total - known(s), combine = x$name, subjects = length(x$data), na.rm = x$skips,
+              control = control)
+  z <- isc_scores(r, x$name)
+  z <- (z + t(z)) / 2
+  if (x$name == "fisher") tanh(z) else z
+}
+
+# Returns the series whose Fourier coefficients are `spectrum`, each multiplied by its factor, see surrogate_factors().
+turned_series <- function(spectrum, factors) {
+  n <- nrow(spectrum)
+  below <- Conj(rev(factors[seq_len(n - 1L - length(factors))]))
+  Re(stats::mvfft(spectrum * c(1, factors, below), inverse = TRUE)) / n
 }

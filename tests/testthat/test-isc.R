@@ -177,7 +177,6 @@ test_that("what is no stimulus of all subjects is told", {
   expect_error(gpuISC(short), "subject 3 has 59 rows, and the first subject 60", class = "gpucor_error_input")
   expect_error(gpuISC(subjects, combine = "min"), "'combine' must be", class = "gpucor_error_input")
   expect_error(gpuISC(subjects, surrogate = "phase"), "'surrogate' says how", class = "gpucor_error_input")
-  expect_error(gpuISC(subjects, n_perm = 9, output = "isfc"), "'n_perm' is for output", class = "gpucor_error_input")
   expect_error(gpuISC(subjects, weights = 1:n), "does not take it", class = "gpucor_error_input")
   heavy <- lapply(1:3, function(s) matrix(exp(2 * rnorm(400)), 100))
   expect_warning(gpuISC(heavy, n_perm = 9, surrogate = "phase"), "surrogate = \"rotation\"", class = "gpuCorTails")
@@ -190,4 +189,117 @@ test_that("surrogates of residuals are refused, and a mean of nothing has no cor
   r <- suppressWarnings(attr(gpuISC(list(x[[1]], x[[2]], -x[[2]])), "r"))
   expect_true(all(is.na(r[1, ])))
   expect_output(print(gpuISC(x)[, c("isc", "p.value")]), "Inter-subject")
+})
+
+# ---- two groups: pairs of subjects, as permutation_isc() of BrainIAK has them (pairwise, mean)
+
+groups <- local({
+  set.seed(8)
+  x <- lapply(1:7, function(s) {
+    stimulus %*% matrix(c(1, 0, 1, (s > 4) + 0, 0, 0), 2) + matrix(rnorm(n * 3, sd = 1.5), n)
+  })
+  list(x = x, labels = rep(c("a", "b"), c(4, 3)))
+})
+
+# The mean z of the pairs within the groups and between them, for each column.
+means_of_pairs <- function(x, labels, scores = atanh) {
+  sapply(seq_len(ncol(x[[1]])), function(v) {
+    z <- scores(cor(sapply(x, function(own) own[, v])))
+    kind <- outer(labels, labels, function(one, other) ifelse(one != other, "between", one))
+    tapply(z[lower.tri(z)], kind[lower.tri(kind)], mean)
+  })
+}
+
+test_that("groups are compared by pairs of subjects, whose labels are permuted", {
+  x <- groups$x
+  means <- means_of_pairs(x, groups$labels)
+  every <- combn(7, 4, function(first) ifelse(seq_len(7) %in% first, "a", "b")) # all 35 labels
+  contrasts <- list(groups = function(m) m["a", ] - m["b", ],
+                    between = function(m) (m["a", ] + m["b", ]) / 2 - m["between", ])
+  size_of <- list(groups = abs, between = identity)
+  for (contrast in names(contrasts)) {
+    found <- gpuISC(x, group = groups$labels, contrast = contrast, n_perm = 2000)
+    own <- contrasts[[contrast]](means)
+    expect_equal(found$difference, own, tolerance = 1e-12, ignore_attr = TRUE)
+    expect_equal(unname(t(as.matrix(found[c("isc.x", "isc.y", "isc.between")]))),
+                 unname(tanh(means[c("a", "b", "between"), ])), tolerance = 1e-12)
+    permuted <- apply(every, 2, function(labels) contrasts[[contrast]](means_of_pairs(x, labels)))
+    size <- size_of[[contrast]](permuted)
+    exact <- rowMeans(size >= size_of[[contrast]](own) - 1e-6)
+    expect_lt(max(abs(found$p.value - exact)), 4 * sqrt(0.25 / 2000)) # four standard errors
+    exact <- colMeans(outer(apply(size, 2, max), size_of[[contrast]](own) - 1e-6, ">="))
+    expect_lt(max(abs(found$p.adjusted - exact)), 4 * sqrt(0.25 / 2000))
+    expect_equal(found$fdr, p.adjust(found$p.value, "BH"))
+  }
+  by_mean <- gpuISC(x, group = groups$labels, n_perm = 9, combine = "mean")
+  means <- means_of_pairs(x, groups$labels, identity)
+  expect_equal(by_mean$difference, means["a", ] - means["b", ], tolerance = 1e-12, ignore_attr = TRUE)
+  expect_equal(by_mean$isc.y, means["b", ], tolerance = 1e-12, ignore_attr = TRUE)
+  expect_output(print(found), "3 columns: 4 \"a\" against 3 \"b\", 60 observations")
+  withr::with_pdf(NULL, expect_silent(plot(found)))
+})
+
+test_that("the order of subjects and labels, and further columns do not matter to groups", {
+  compare <- function(x, labels, ...) {
+    set.seed(9)
+    gpuISC(x, group = labels, n_perm = 500, ...)
+  }
+  first <- compare(groups$x, groups$labels)
+  order <- c(5, 1, 7, 2, 6, 4, 3)
+  moved <- compare(groups$x[order], factor(groups$labels[order]))
+  exact <- c("difference", "isc.x", "isc.y", "isc.between")
+  expect_equal(moved[exact], first[exact], tolerance = 1e-12)
+  expect_lt(max(abs(moved$p.value - first$p.value)), 0.15)
+  swapped <- compare(groups$x, factor(groups$labels, c("b", "a")))
+  expect_equal(swapped$difference, -first$difference, tolerance = 1e-12)
+  expect_equal(swapped$isc.x, first$isc.y, tolerance = 1e-12)
+  wide <- compare(lapply(groups$x, function(x) cbind(x, x[, 3:1])), groups$labels)
+  expect_equal(wide$p.value[1:3], first$p.value)
+  expect_equal(wide$p.adjusted[6:4], first$p.adjusted)
+  scaled <- compare(Map(function(x, s) x * s + s, groups$x, 1:7), groups$labels, threads = 1)
+  expect_equal(scaled$p.value, first$p.value)
+  z <- lapply(1:7, function(s) sin(1:n / s))
+  adjusted <- compare(groups$x, groups$labels, covariates = z)
+  expect_equal(adjusted, compare(Map(gpuClean, groups$x, z), groups$labels), ignore_attr = TRUE, tolerance = 1e-10)
+})
+
+test_that("groups of which little is known are told", {
+  compare <- function(...) gpuISC(groups$x, n_perm = 9, ...)
+  expect_error(gpuISC(groups$x, group = groups$labels), "such as n_perm = 1000", class = "gpucor_error_input")
+  expect_error(compare(group = c("a", rep("b", 6))), "'group' has 1 \"a\", 6 \"b\"; it needs two labels")
+  expect_error(compare(group = 1:7 %% 3), "it needs two labels", class = "gpucor_error_input")
+  expect_error(compare(group = 1:2), "'group' has 2 labels; there are 7 subjects", class = "gpucor_error_input")
+  expect_error(compare(group = replace(groups$labels, 2, NA)), "'group' is missing for subject 2")
+  expect_error(compare(contrast = "between"), "'contrast' is of two groups", class = "gpucor_error_input")
+  expect_error(compare(group = groups$labels, output = "isfc"), "'group' is not for output = \"isfc\"")
+  x <- groups$x
+  x[[2]][3, 1] <- NA
+  expect_warning(found <- gpuISC(x, group = groups$labels, n_perm = 9), "missing values leave no coefficient")
+  expect_identical(is.na(found$p.value), c(TRUE, FALSE, FALSE))
+  expect_identical(is.na(found$p.adjusted), c(TRUE, FALSE, FALSE))
+})
+
+test_that("ISFC's p values count the largest of all pairs in surrogates", {
+  isfc_of <- function(x) {
+    r <- Reduce(`+`, lapply(seq_along(x), function(s) atanh(cor(x[[s]], Reduce(`+`, x[-s]))))) / length(x)
+    tanh((r + t(r)) / 2)
+  }
+  for (surrogate in c("rotation", "phase")) {
+    set.seed(5)
+    found <- gpuISC(subjects, output = "isfc", n_perm = 8, surrogate = surrogate)
+    set.seed(5)
+    factors <- gpucor:::surrogate_factors(n, 5, 8, surrogate)
+    maxima <- sapply(1:8, function(b) {
+      turned <- Map(function(own, s) {
+        all <- c(1, factors[, s], Conj(rev(factors[-n / 2, s])))
+        Re(mvfft(mvfft(own) * all, inverse = TRUE)) / n
+      }, subjects, (b - 1) * 5 + 1:5)
+      r <- isfc_of(turned)
+      max(abs(r[lower.tri(r)]))
+    })
+    expected <- sapply(abs(as.vector(found)), function(r) (1 + sum(maxima >= r)) / 9)
+    expect_equal(as.vector(attr(found, "p.adjusted")), expected)
+    expect_identical(attr(found, "p.adjusted")["a", "b"], attr(found, "p.adjusted")[[1]])
+  }
+  expect_equal(as.vector(found), as.vector(gpuISC(subjects, output = "isfc")), tolerance = 1e-12)
 })
