@@ -31,7 +31,7 @@ new_connectivity <- function(sums, run, wanted, breaks) {
   }
   structure(c(result, list(pairs = run$pairs, n_obs = sums$n_obs, method = run$method, sign = run$criterion$sign,
                            type = wanted$type, power = wanted$power)), class = c("gpuConnectivity", "gpuCorResult"),
-            adjusted = adjustment_of(run))
+            adjusted = adjustment_of(run), call = run$call)
 }
 
 #' @rdname gpuConnectivity

@@ -26,7 +26,7 @@ isc_frame <- function(frame, flags, class, ..., run) {
   n_obs <- nrow(run$x$data[[1L]])
   warn_without(list(x_flags = flags, y_flags = raw(), n_obs = n_obs), run)
   structure(variable_frame(colnames(run$x), frame), class = c(class, "gpuTests", "data.frame"), ...,
-            adjusted = adjustment_of(run), n_obs = n_obs)
+            adjusted = adjustment_of(run), n_obs = n_obs, call = run$call)
 }
 
 # Returns the fraction of the maxima, and the value itself, that are as large as each value.

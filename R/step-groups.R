@@ -58,7 +58,7 @@ compare_all <- function(run, error, maxima, scores = NULL) {
       list(error = error,
            n = if (is.null(several_groups(run$x))) compared_groups(run$x) else list(x = run$x$counted$n_obs),
            compared = what_is_compared(run$x), method = run$method, use = uses[run$use])),
-    class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run)
+    class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run), call = run$call
   )
 }
 

@@ -96,7 +96,7 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
   }
   criterion <- check_criterion(list(threshold = threshold, density = density), required = FALSE)
   check_matrix_like(x, COLUMNS)
-  run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", pairs = pairs)
+  run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", pairs = pairs, call = sys.call())
   sums <- connectivity_sums(run, wanted)
   warn_without(sums, run)
   new_connectivity(sums, run, wanted, breaks)

@@ -166,7 +166,7 @@ gpuCorTest <- function(x, y = NULL, method = "pearson", use = "everything",
       list(method = method, use = uses[run$use], alternative = alternative, log.p = log.p),
       if (!is.null(conf.level)) list(conf.level = conf.level)),
     class = c("gpuCorTest", "gpuTests", "gpuCorResult"),
-    adjusted = c(adjustment_of(run), if (!is.null(max_t)) list(max_t = max_t))
+    adjusted = c(adjustment_of(run), if (!is.null(max_t)) list(max_t = max_t)), call = run$call
   )
 }
 

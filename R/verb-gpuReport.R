@@ -5,8 +5,8 @@
 #' session. The file contains its pictures and needs no connection to the internet. Package rmarkdown and pandoc make
 #' it.
 #'
-#' Results that keep their call show it. For others write the call as the argument, `gpuReport(gpuCorTest(x))`; the page
-#' then also has the warnings of that call.
+#' Most results keep their call, which the page shows. If the call is the argument, `gpuReport(gpuCorTest(x))`, the page
+#' also has its warnings.
 #'
 #' Each `type` of the result's `plot()` is a picture with the code that draws it below. Types that the result does not
 #' have, such as a heat map of too many variables, are left out. `...` are passed to every type: `coords` draws maps,

@@ -50,6 +50,15 @@ test_that("every kind of result has a page with its call, pictures and tables, a
   }
 })
 
+test_that("results in a variable show the call that made them", {
+  calls <- alist(
+    gpuCor(x), gpuCorNetwork(x, density = 0.2), gpuCorTest(x), gpuCorCompare(x[1:16, ], x[17:32, ]),
+    gpuCorCompare(x[1:16, ], x[17:32, ], density = 0.2), gpuConnectivity(x, power = 2), gpuISC(list(x, x + 1:2)),
+    gpuCorWindows(x, 20, step = 6)
+  )
+  for (code in calls) expect_identical(gpucor:::call_of(eval(code), quote(result)), deparse1(code))
+})
+
 test_that("a page has a picture of each type that plot() draws, and the strongest rows", {
   skip_without_pandoc()
   page <- page_of(gpuCorNetwork(x, density = 0.2), n = 4)

@@ -64,7 +64,8 @@ test_that("dense series are read by grayordinates", {
   expect_identical(x[, ], values[, -(1:4)])
   expect_identical(x[, 7:3], values[, 11:7])
   expect_identical(attr(x, "tr"), 0.72)
-  expect_identical(gpuConnectivity(x, density = 0.2), gpuConnectivity(values[, -(1:4)], density = 0.2))
+  expect_identical(without_call(gpuConnectivity(x, density = 0.2)),
+                   without_call(gpuConnectivity(values[, -(1:4)], density = 0.2)))
   expect_identical(voxelImage(1:16, x)[1:6], c(0L, 0L, 0L, 0L, 1L, 2L))
 })
 

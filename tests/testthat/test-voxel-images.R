@@ -53,8 +53,8 @@ test_that("all functions take it as the matrix that it is", {
   for (backend in backends()) {
     expect_identical(as.vector(gpuCor(x, backend = backend)), as.vector(gpuCor(plain, backend = backend)))
     expect_identical(gpuCor(x[, 1], x, backend = backend), gpuCor(plain[, 1], plain, backend = backend))
-    expect_identical(gpuConnectivity(x, density = 0.1, backend = backend),
-                     gpuConnectivity(plain, density = 0.1, backend = backend))
+    expect_identical(without_call(gpuConnectivity(x, density = 0.1, backend = backend)),
+                     without_call(gpuConnectivity(plain, density = 0.1, backend = backend)))
     expect_identical(slots_of(gpuCorNetwork(x, k = 3, method = "spearman", backend = backend)),
                      slots_of(gpuCorNetwork(plain, k = 3, method = "spearman", backend = backend)))
   }
