@@ -126,7 +126,11 @@
 #' | the same, `n_perm` | the same, 2 or more | nearly valid |
 #' | the same, `n_perm`, `surrogate = "phase"` | the same, nearly normal series | nearly valid |
 #' | the same, `n_perm`, `surrogate = "phase"` | lognormal series, 3 and 10 subjects | not valid: 0.11 |
+#' | the same, `output = "isfc"`, `n_perm` | independent subjects | nearly valid |
 #' | the same, each | a drift of all subjects, without `covariates` | not valid: 1 |
+#' | [gpuISC()] with `group` | labels of subjects are exchangeable | nearly valid |
+#' | the same | subjects of one group differ more; the smaller one, 5 against 15 | not valid: 0.10; 0.28 (a warning) |
+#' | the same, `contrast = "between"` | the same | not valid: 0.19; 0.21 (a warning) |
 #' | [gpuISC()] with `target` | independent subjects | valid |
 #' | the same | subjects who share a tenth of their variance; six tenths; 10 of them | not valid: 0.11; 0.34 (a warning) |
 #'

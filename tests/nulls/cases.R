@@ -979,10 +979,18 @@ partial_cases <- c(
 
 isc_p <- function(...) gpuISC(listeners(...))$p.value
 isc_max <- function(surrogate, ...) min(gpuISC(listeners(...), n_perm = 39, surrogate = surrogate)$p.adjusted)
+isfc_max <- function(...) min(attr(gpuISC(listeners(...), output = "isfc", n_perm = 39), "p.adjusted"))
 drifting <- function(k) lapply(listeners(k, a = 0), \(x) x + seq(-1, 1, length.out = 100))
 sharing <- function(k) {
   common <- listeners(1)[[1]]
   lapply(listeners(k), \(x) sqrt(0.6) * common + sqrt(0.4) * x)
+}
+isc_group_case <- function(data, option, band, k, ..., contrast = "groups", of = "p.value", level = 0.05, sets = 40) {
+  null_case("gpuISC", "pearson", data, paste0("group", option), band, time = 2, sets = sets, level = level, \() {
+    found <- suppressWarnings(gpuISC(watching(k, ...), group = rep(1:2, k), n_perm = 99, contrast = contrast),
+                              "gpuCorExchange")
+    if (of == "p.adjusted") min(found$p.adjusted) else found$p.value
+  })
 }
 ones_of <- function(r) apply(atanh(r), 2, \(z) stats::t.test(z, alternative = "greater")$p.value)
 
@@ -1013,6 +1021,27 @@ isc_cases <- c(
     null_case("gpuISC", "pearson", "10 subjects with a drift of all", "", c(0.9, 1), \() gpuISC(drifting(10))$p.value),
     null_case("gpuISC", "pearson", "10 subjects with a drift of all", "covariates", c(0.03, 0.055), sets = 60,
               \() gpuISC(drifting(10), covariates = 1:100)$p.value)
+  ),
+  list(
+    isc_group_case("10 and 10 subjects", "", NEARLY, c(10, 10)),
+    isc_group_case("5 and 15 subjects", "", NEARLY, c(5, 15)),
+    isc_group_case("4 and 4 subjects", "", CONSERVATIVE, c(4, 4), c(0, 0)),
+    isc_group_case("10 and 10 subjects, lognormal", "", NEARLY, c(10, 10), make = lognormal),
+    isc_group_case("10 and 10 subjects, AR(0.9)", "", NEARLY, c(10, 10), make = \(n, m) series(n, 0.9, m)),
+    isc_group_case("10 and 10 subjects", ", p.adjusted", NEARLY, c(10, 10), of = "p.adjusted", sets = 100),
+    isc_group_case("10 and 10 subjects", ", between", NEARLY, c(10, 10), contrast = "between"),
+    isc_group_case("5 and 15 subjects", ", between", NEARLY, c(5, 15), contrast = "between"),
+    isc_group_case("10 and 10 subjects, loadings vary in one group", "", c(0.08, 0.12), c(10, 10), c(0.3, 0)),
+    isc_group_case("5 and 15 subjects, loadings vary in the smaller group", "", c(0.25, 0.31), c(5, 15), c(0.3, 0)),
+    isc_group_case("10 and 10 subjects, loadings vary in one group", ", between", c(0.16, 0.21), c(10, 10), c(0.3, 0),
+                   contrast = "between"),
+    isc_group_case("5 and 15 subjects, loadings vary in the smaller group", ", between", c(0.18, 0.24), c(5, 15),
+                   c(0.3, 0), contrast = "between"),
+    null_case("gpuISC", "pearson", "10 subjects, AR(0.6)", "isfc", NEARLY, sets = 60, time = 3, \() isfc_max(10)),
+    null_case("gpuISC", "pearson", "3 subjects, AR(0.9)", "isfc", NEARLY, sets = 60, time = 3,
+              \() isfc_max(3, a = 0.9)),
+    null_case("gpuISC", "pearson", "3 subjects, lognormal", "isfc", NEARLY, sets = 60, time = 3,
+              \() isfc_max(3, a = 0, make = lognormal))
   ),
   lapply(c(2, 20), function(k) {
     null_case("gpuISC", "pearson", paste(k, "subjects, AR(0.6)"), "n_perm", NEARLY, sets = 60, time = 3,

@@ -85,6 +85,16 @@ listeners <- function(k, n = 100, a = 0.6, make = normal, scale = rep(1, k), m =
   })
 }
 
+# Subjects who follow the same stimulus in each column, by loadings that differ by 2 * spread among those of a group.
+# `k`, `spread`: of each of two groups.
+watching <- function(k, spread = c(0.3, 0.3), n = 100, m = 40, make = \(n, m) series(n, 0.6, m)) {
+  stimulus <- make(n, m)
+  lapply(rep(spread, k), function(spread) {
+    loading <- rep(0.6 + spread * sample(c(-1, 1), m, TRUE), each = n)
+    loading * stimulus + sqrt(1 - loading^2) * make(n, m)
+  })
+}
+
 # Subjects whose z of columns j and m + j are lognormal about 0.
 skewed_subjects <- function(k, n = 100, m = 6) {
   lapply(seq_len(k), function(i) {

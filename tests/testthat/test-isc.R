@@ -121,7 +121,7 @@ test_that("adjusted p values count the maxima of all columns, in any number of t
   set.seed(6)
   one <- gpuISC(subjects, n_perm = 99, threads = 1)
   set.seed(6)
-  expect_identical(gpuISC(subjects, n_perm = 99, threads = 2), one)
+  expect_identical(without_call(gpuISC(subjects, n_perm = 99, threads = 2)), without_call(one))
   expect_identical(one$p.adjusted[1], 0.01)
   expect_equal(one$p.adjusted * 100, round(one$p.adjusted * 100))
   wide <- lapply(subjects, function(x) x[, rep(1:4, 5)][, 1:19]) # the last group of columns is not full
@@ -277,6 +277,28 @@ test_that("groups of which little is known are told", {
   expect_warning(found <- gpuISC(x, group = groups$labels, n_perm = 9), "missing values leave no coefficient")
   expect_identical(is.na(found$p.value), c(TRUE, FALSE, FALSE))
   expect_identical(is.na(found$p.adjusted), c(TRUE, FALSE, FALSE))
+})
+
+test_that("a group whose subjects differ more is told of", {
+  set.seed(2)
+  follow <- function(loading) outer(stimulus[, 1], rep(loading, 8)) + sqrt(1 - loading^2) * matrix(rnorm(n * 8), n)
+  compare <- function(loadings) gpuISC(lapply(loadings, follow), group = rep(1:2, each = 8), n_perm = 9)
+  vary <- rep(c(0.1, 0.9), 4)
+  equal <- rep(0.6, 8)
+  expect_silent(compare(c(equal, equal)))
+  expect_silent(compare(c(vary, vary)))
+  expect_warning(compare(c(vary, equal)), "times as much among the subjects of \"1\"", class = "gpuCorExchange")
+  expect_warning(compare(c(equal, vary)), "times as much among the subjects of \"2\"")
+  own <- function(of) {
+    sapply(1:2, function(v) {
+      var(sapply(of, function(s) {
+        mean(z[pairs[, 1] %in% of & pairs[, 2] %in% of & (pairs[, 1] == s | pairs[, 2] == s), v])
+      }))
+    })
+  }
+  pairs <- t(combn(6, 2))
+  z <- cbind(1:15, (1:15)^2)
+  expect_equal(gpucor:::variance_ratio(z, pairs, 1:6 < 4), own(1:3) / own(4:6))
 })
 
 test_that("ISFC's p values count the largest of all pairs in surrogates", {
