@@ -1,31 +1,16 @@
 # CIFTI-2 is NIfTI-2 with an XML extension that describes its rows and columns. A dense series has a column for each
-# grayordinate, a vertex or a voxel, which brain models identify.
+# grayordinate, a vertex or a voxel, which brain models identify; a parcellated series, for each parcel.
 
 CIFTI_CODE <- 32L
 
 # ---- reading
 
 # Adds to what with_nifti() found, if the file is CIFTI: header$cifti, list(tr: seconds between rows, or NULL; models,
-# places, volume, affine, map: see brain_models()); size, the numbers of rows (times or maps) and of columns
-# (grayordinates); names, those of maps, which headers do not have.
+# places, volume, affine, map: see brain_models()); size, the numbers of rows (times, maps or parcels) and of columns
+# (grayordinates or parcels); names, those of maps or of the rows' parcels, which headers do not have.
 add_cifti <- function(found) {
   shown <- found$shown
-  # Each extension begins with its size and code; the four bytes before say if there are any.
-  find_xml <- function() {
-    at <- 4
-    for (k in seq_len(1000L)) { # no file has as many
-      left <- length(found$extensions) - at
-      if (left < 8) return(NULL)
-      size_and_code <- readBin(found$extensions[at + 1:8], "integer", 2L, endian = found$header$endian)
-      if (is.na(size_and_code[1L]) || size_and_code[1L] < 8L) return(NULL)
-      if (identical(size_and_code[2L], CIFTI_CODE)) {
-        text <- found$extensions[at + 8 + seq_len(min(size_and_code[1L], left) - 8)]
-        return(parse_xml(text[text != 0], shown, "CIFTI"))
-      }
-      at <- at + size_and_code[1L]
-    }
-  }
-  xml <- find_xml()
+  xml <- cifti_xml(found)
   if (is.null(xml)) {
     if (found$header$intent_code %in% 3000:3099) fail_file(shown, " has the intent of CIFTI, but no XML")
     return(found)
@@ -44,17 +29,24 @@ add_cifti <- function(found) {
   }
   rows <- meaning_of(0)
   columns <- meaning_of(1)
-  if (!columns$type %in% "BRAIN_MODELS" || !rows$type %in% c("SERIES", "SCALARS", "LABELS")) {
-    fail_file(shown, " has ", tolower(rows$type), " x ", tolower(columns$type), "; dense series, dense scalars ",
-              "and dense labels are read")
+  are_parcels <- columns$type %in% "PARCELS"
+  is_read <- rows$type %in% c("SERIES", "SCALARS", "LABELS", if (are_parcels) "PARCELS")
+  if (!is_read || (!are_parcels && !columns$type %in% "BRAIN_MODELS")) {
+    fail_file(shown, " has ", tolower(rows$type), " x ", tolower(columns$type), "; series, scalars and labels of ",
+              "grayordinates or parcels, and parcels x parcels are read")
   }
   is_series <- rows$type == "SERIES"
   tr <- if (is_series && identical(xml2::xml_attr(rows$xml, "SeriesUnit"), "SECOND")) {
     xml_number(rows$xml, "SeriesStep", shown) * 10^xml_number(rows$xml, "SeriesExponent", shown)
   }
-  names <- xml2::xml_text(xml2::xml_find_first(xml2::xml_find_all(rows$xml, "NamedMap"), "MapName"))
+  names <- if (rows$type == "PARCELS") {
+    parcels_of_map(rows$xml)
+  } else {
+    xml2::xml_text(xml2::xml_find_first(xml2::xml_find_all(rows$xml, "NamedMap"), "MapName"))
+  }
   n_row <- if (is_series) xml_number(rows$xml, "NumberOfSeriesPoints", shown) else length(names)
-  cifti <- c(list(tr = if (isTRUE(tr > 0) && is.finite(tr)) tr), brain_models(columns$xml, shown))
+  models_of <- if (are_parcels) parcel_models else brain_models
+  cifti <- c(list(tr = if (isTRUE(tr > 0) && is.finite(tr)) tr), models_of(columns$xml, shown))
   found$header$cifti <- c(cifti, xml_labels(rows$xml))
   size <- found$dim
   if (length(size) < 6L || any(size[-(5:6)] != 1)) {
@@ -64,11 +56,28 @@ add_cifti <- function(found) {
     fail_file(shown, " has ", n_of(size[5L], "row"), ", but its XML says ", n_row)
   }
   if (size[6L] != sum(cifti$models$count)) {
-    fail_file(shown, " has ", n_of(size[6L], "column"), ", but brain models of ", show_models(cifti))
+    fail_file(shown, " has ", n_of(size[6L], "column"), ", but its XML says ", show_models(cifti))
   }
   found$size <- size[5:6]
   if (length(names) && !anyNA(names)) found$names <- names
   found
+}
+
+# Returns the XML of what with_nifti() found, or NULL. Each extension begins with its size and code; the four bytes
+# before say if there are any.
+cifti_xml <- function(found) {
+  at <- 4
+  for (k in seq_len(1000L)) { # no file has as many
+    left <- length(found$extensions) - at
+    if (left < 8) return(NULL)
+    size_and_code <- readBin(found$extensions[at + 1:8], "integer", 2L, endian = found$header$endian)
+    if (is.na(size_and_code[1L]) || size_and_code[1L] < 8L) return(NULL)
+    if (identical(size_and_code[2L], CIFTI_CODE)) {
+      text <- found$extensions[at + 8 + seq_len(min(size_and_code[1L], left) - 8)]
+      return(parse_xml(text[text != 0], found$shown, "CIFTI"))
+    }
+    at <- at + size_and_code[1L]
+  }
 }
 
 # Returns list(labels: a data frame of index and name) of the only label table, or NULL.
@@ -94,70 +103,118 @@ brain_models <- function(map, shown) {
                        kind = ifelse(type == "SURFACE", "surface", "voxels"),
                        first = xml_whole(elements, "IndexOffset", shown) + 1,
                        count = xml_whole(elements, "IndexCount", shown), vertices = vertices, stringsAsFactors = FALSE)
-  volume <- xml2::xml_find_first(map, "Volume")
-  size <- affine <- NULL
-  if (!is.na(volume)) {
-    size <- xml_numbers(xml2::xml_attr(volume, "VolumeDimensions", default = ""), shown)
-    name <- "TransformationMatrixVoxelIndicesIJKtoXYZ"
-    affine <- xml_numbers(xml_content(volume, name, shown), shown)
-    scale <- 10^(xml_number(xml2::xml_find_first(volume, name), "MeterExponent", shown) + 3) # to mm
-    if (length(size) != 3L || length(affine) != 16L || !all(is.finite(c(size, affine * scale)))) {
-      fail_file(shown, " has a damaged Volume: its dimensions are ", toString(size), ", its matrix has ",
-                n_of(length(affine), "number"))
-    }
-    affine <- matrix(affine, 4L, byrow = TRUE)
-    affine[1:3, ] <- affine[1:3, ] * scale
-  } else if (any(models$kind == "voxels")) {
-    fail_file(shown, " has voxels, but no Volume")
-  }
-  # The indices of a model, which are within their dimensions.
-  places_of <- function(element, kind, vertices) {
-    is_surface <- kind == "surface"
-    places <- xml_numbers(xml_content(element, if (is_surface) "VertexIndices" else "VoxelIndicesIJK", shown), shown)
-    sizes <- vertices
-    if (!is_surface) {
-      if (length(places) %% 3L) fail_file(shown, " has ", length(places), " indices of voxels, not three for each")
-      places <- matrix(places, ncol = 3L, byrow = TRUE)
-      sizes <- rep(size, each = nrow(places))
-    }
-    wrong <- is.na(places) | places < 0 | places >= sizes | places != floor(places)
-    if (any(wrong)) fail_file(shown, " has brain models with the index ", places[wrong][1L], ", which is outside")
-    places
-  }
-  places <- Map(places_of, elements, models$kind, models$vertices)
+  volume <- cifti_volume(map, shown)
+  places <- Map(elements, models$kind, models$vertices, f = function(element, kind, vertices) {
+    if (kind == "voxels") return(voxels_of(xml_content(element, "VoxelIndicesIJK", shown), volume, shown))
+    vertices_of(xml_content(element, "VertexIndices", shown), vertices, shown)
+  })
   is_whole <- all(models$first == cumsum(c(1, models$count))[seq_along(elements)]) &&
     all(vapply(places, NROW, 0L) == models$count)
   if (!is_whole) fail_file(shown, " has brain models that leave gaps or overlap")
-  c(list(models = models, places = unname(places)), if (!is.null(size)) list(volume = size, affine = affine),
-    list(map = as.character(map)))
+  c(list(models = models, places = unname(places)), volume, list(map = as.character(map)))
+}
+
+# Returns list(volume: dimensions; affine: from indices to mm), or NULL if a map has no volume.
+cifti_volume <- function(map, shown) {
+  volume <- xml2::xml_find_first(map, "Volume")
+  if (is.na(volume)) return(NULL)
+  size <- xml_numbers(xml2::xml_attr(volume, "VolumeDimensions", default = ""), shown)
+  name <- "TransformationMatrixVoxelIndicesIJKtoXYZ"
+  affine <- xml_numbers(xml_content(volume, name, shown), shown)
+  scale <- 10^(xml_number(xml2::xml_find_first(volume, name), "MeterExponent", shown) + 3) # to mm
+  if (length(size) != 3L || length(affine) != 16L || !all(is.finite(c(size, affine * scale)))) {
+    fail_file(shown, " has a damaged Volume: its dimensions are ", toString(size), ", its matrix has ",
+              n_of(length(affine), "number"))
+  }
+  affine <- matrix(affine, 4L, byrow = TRUE)
+  affine[1:3, ] <- affine[1:3, ] * scale
+  list(volume = size, affine = affine)
+}
+
+# Returns the vertex numbers in a text, or rows of voxel indices, from 0, which are within their dimensions.
+vertices_of <- function(text, n, shown) check_places(xml_numbers(text, shown), n, shown)
+voxels_of <- function(text, volume, shown) {
+  if (is.null(volume)) fail_file(shown, " has voxels, but no Volume")
+  places <- xml_numbers(text, shown)
+  if (length(places) %% 3L) fail_file(shown, " has ", length(places), " indices of voxels, not three for each")
+  check_places(matrix(places, ncol = 3L, byrow = TRUE), rep(volume$volume, each = length(places) / 3), shown)
+}
+check_places <- function(places, sizes, shown) {
+  wrong <- is.na(places) | places < 0 | places >= sizes | places != floor(places)
+  if (any(wrong)) fail_file(shown, " has brain models with the index ", places[wrong][1L], ", which is outside")
+  places
+}
+
+# Returns what brain_models() does: a parcel is a model of one element, whose place is the mean of its voxels, or NA if
+# it has vertices.
+parcel_models <- function(map, shown) {
+  elements <- xml2::xml_find_all(map, "Parcel")
+  names <- parcels_of_map(map)
+  if (!length(names)) fail_file(shown, " has no parcels")
+  if (anyNA(names)) fail_file(shown, " has a parcel without Name")
+  surfaces <- xml2::xml_find_all(map, "Surface")
+  sizes <- xml_whole(surfaces, "SurfaceNumberOfVertices", shown)
+  names(sizes) <- xml2::xml_attr(surfaces, "BrainStructure")
+  volume <- cifti_volume(map, shown)
+  places <- lapply(elements, function(element) {
+    vertices <- xml2::xml_find_all(element, "Vertices")
+    for (own in vertices) {
+      on <- xml2::xml_attr(own, "BrainStructure", default = "")
+      if (!on %in% names(sizes)) fail_file(shown, " has a parcel with vertices of \"", on, "\", but no such Surface")
+      vertices_of(xml2::xml_text(own), sizes[[on]], shown)
+    }
+    voxels <- lapply(xml2::xml_text(xml2::xml_find_all(element, "VoxelIndicesIJK")), voxels_of, volume, shown)
+    if (length(vertices) || !sum(lengths(voxels))) NA_real_ else t(colMeans(do.call(rbind, voxels)))
+  })
+  models <- data.frame(structure = names, kind = "parcel", first = seq_along(names), count = 1, vertices = NA_real_,
+                       stringsAsFactors = FALSE)
+  c(list(models = models, places = places), volume, list(map = as.character(map)))
+}
+
+parcels_of_map <- function(map) trimws(xml2::xml_attr(xml2::xml_find_all(map, "Parcel"), "Name"))
+
+# Returns the names of an image's parcels, or NULL if it has voxels or grayordinates.
+image_parcels <- function(header) {
+  models <- header$cifti$models
+  if (identical(models$kind[1L], "parcel")) models$structure
+}
+
+# Returns "voxel", "grayordinate" or "parcel".
+element_word <- function(header) {
+  if (is.null(header$cifti)) "voxel" else if (is.null(image_parcels(header))) "grayordinate" else "parcel"
 }
 
 # The structure of a surface whose file does not name it.
 UNKNOWN_STRUCTURE <- "OTHER"
 
 show_models <- function(cifti) {
-  paste0(n_of(sum(cifti$models$count), "grayordinate"), " in ", n_of(nrow(cifti$models), "structure"))
+  word <- element_word(list(cifti = cifti))
+  in_structures <- if (word != "parcel") paste(" in", n_of(nrow(cifti$models), "structure"))
+  paste0(n_of(sum(cifti$models$count), word), in_structures)
 }
 
 # ---- writing
 
-# Writes dense scalars; `values`: one row per grayordinate and one column per name.
-write_cifti <- function(file, cifti, values, names) {
+# Writes scalars, or values of pairs of parcels; `values`: one row per grayordinate or parcel and one column per name.
+# `names`: NULL for values of pairs; `intent`: NIfTI's, see MAP_FORMATS.
+write_cifti <- function(file, cifti, values, names, intent) {
   need_packages("xml2", "to write CIFTI")
   root <- xml2::xml_new_root("CIFTI", Version = "2")
   parent <- xml2::xml_add_child(root, "Matrix")
-  rows <- xml2::xml_add_child(parent, "MatrixIndicesMap", AppliesToMatrixDimension = "0",
-                              IndicesMapToDataType = "CIFTI_INDEX_TYPE_SCALARS")
-  for (name in names) xml2::xml_add_child(xml2::xml_add_child(rows, "NamedMap"), "MapName", name)
+  if (!is.null(names)) {
+    rows <- xml2::xml_add_child(parent, "MatrixIndicesMap", AppliesToMatrixDimension = "0",
+                                IndicesMapToDataType = "CIFTI_INDEX_TYPE_SCALARS")
+    for (name in names) xml2::xml_add_child(xml2::xml_add_child(rows, "NamedMap"), "MapName", name)
+  }
   columns <- xml2::xml_add_child(parent, parse_xml(charToRaw(cifti$map), "'reference'", "CIFTI"))
-  xml2::xml_set_attr(columns, "AppliesToMatrixDimension", "1")
+  xml2::xml_set_attr(columns, "AppliesToMatrixDimension", if (is.null(names)) "0,1" else "1")
   xml <- charToRaw(enc2utf8(as.character(root)))
 
   size <- 16L * ceiling((8 + length(xml)) / 16)
   extensions <- c(as.raw(c(1, 0, 0, 0)), writeBin(as.integer(c(size, CIFTI_CODE)), raw(), endian = "little"), xml,
                   raw(size - 8 - length(xml)))
-  header <- list(dim = c(6, 1, 1, 1, 1, ncol(values), nrow(values), 1), intent_code = 3006L,
-                 intent_name = "ConnDenseScalar", datatype = 16L, pixdim = rep(1, 8), scl_slope = 1, xyzt_units = 10L)
+  header <- list(dim = c(6, 1, 1, 1, 1, ncol(values), nrow(values), 1), intent_code = intent$code,
+                 intent_name = intent$name, datatype = 16L, pixdim = rep(1, 8), scl_slope = 1, xyzt_units = 10L)
   write_nifti(file, header, 2L, extensions, as.vector(t(values)))
 }
 

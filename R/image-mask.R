@@ -16,7 +16,7 @@ read_mask <- function(mask, name, flat = FALSE) {
     hint <- if (name == "reference") "; of a series give the matrix that voxelMatrix() makes of it"
     fail_dimensions(name, size, hint = hint)
   }
-  list(size = size, header = header, values = .subset(mask, seq_len(prod(size))), name = name)
+  list(size = size, header = header, values = unname(.subset(mask, seq_len(prod(size)))), name = name)
 }
 
 # Returns the mask of a volume's voxels that are columns, with the header.
@@ -50,10 +50,12 @@ check_mask <- function(mask, img, name = "img") {
   }
   own <- mask$header$cifti
   if (is.null(own)) return(mask)
-  # The structure of a single surface may be unknown.
-  unknown <- own$models$structure == UNKNOWN_STRUCTURE | cifti$models$structure == UNKNOWN_STRUCTURE
-  if (length(unknown) == nrow(own$models)) own$models$structure[unknown] <- cifti$models$structure[unknown]
+  if (nrow(own$models) == nrow(cifti$models)) { # the structure of a single surface may be unknown
+    unknown <- own$models$structure == UNKNOWN_STRUCTURE | cifti$models$structure == UNKNOWN_STRUCTURE
+    own$models$structure[unknown] <- cifti$models$structure[unknown]
+  }
   if (identical(own[c("models", "places")], cifti[c("models", "places")])) return(mask)
+  if (!is.null(image_parcels(img$header))) fail("'", mask$name, "' and '", name, "' have other parcels")
   fail("'", mask$name, "' and '", name, "' have other brain models (", show_models(own), "; ", show_models(cifti),
        "); wb_command -cifti-create-dense-from-template brings them to the same grayordinates")
 }

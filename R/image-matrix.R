@@ -18,7 +18,8 @@
 #' image no longer has a valid affine.
 #'
 #' For a dense series of CIFTI (`.dtseries.nii`) the columns are grayordinates, vertices of the cortex and subcortical
-#' voxels, and `attr(x, "mask")` is a logical array of one dimension. For GIFTI see [readVoxels()].
+#' voxels, and `attr(x, "mask")` is a logical array of one dimension. For a parcellated series (`.ptseries.nii`) they
+#' are parcels, by name. For GIFTI see [readVoxels()].
 #'
 #' `plot()` of a matrix draws a carpet: a column for each time point and a row for each voxel, or for the mean of
 #' neighboring ones, in standard deviations from its mean. What all voxels share at one time, such as a movement, is a
@@ -53,10 +54,11 @@
 #'     `"sub-01_ses-1_task-rest"`, unless the list has names.
 #'
 #'   `voxelImage()`: a 3-D array, or a 4-D array if `values` is a matrix. It is a `niftiImage` if the image was one. For
-#'   CIFTI it is a vector or a matrix of all grayordinates.
+#'   CIFTI it is a vector or a matrix of all grayordinates or parcels.
 #'
 #'   `voxelCoords()`: a matrix with a row for each voxel and columns `x`, `y` and `z`, millimeters to the right, to the
-#'   front and upwards of the origin (RAS). For CIFTI vertices of a surface are `NA`.
+#'   front and upwards of the origin (RAS). For CIFTI vertices of a surface are `NA`, and parcels have the mean of
+#'   their voxels, or `NA` if they have vertices.
 #' @examples
 #' # 64 time points of 10 x 10 x 4 voxels; two corners share a signal
 #' set.seed(1)
@@ -80,9 +82,11 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
   inside <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask, above)
   times <- kept_times(keep, img$times, "volumes of 'img'")
+  parcels <- image_parcels(img$header)
   new_series <- function(voxels) { # with all attributes: R would copy the matrix if they were set later
     x <- new_zeros(img$whole, c(length(times), length(voxels)))
     attr(x, "mask") <- new_mask(img, mask$header, voxels)
+    if (!is.null(parcels)) colnames(x) <- parcels[voxels]
     if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
     attr(x, "entities") <- img$entities
     class(x) <- c("voxelMatrix", "scanMatrix", "matrix", "array")
@@ -112,10 +116,10 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   some
 }
 
-# ---- uncompressed NIfTI files as data: voxels of an image, or grayordinates of CIFTI, are read in blocks
+# ---- uncompressed NIfTI files as data: voxels of an image, or columns of CIFTI, are read in blocks
 
-# Returns a gpuCorFile. Its elements: voxels: the indices of its columns in a volume; offset and size: bytes; step: from one time point to the next and from one voxel to the next, in values; format: see
-# with_nifti(); bytes: size of the file.
+# Returns a gpuCorFile. Its elements: voxels: the indices of its columns in a volume; offset and size: bytes; step: from
+# one time point to the next and from one voxel to the next, in values; format: see with_nifti(); bytes: of the file.
 image_file <- function(file, mask) {
   if (is_gzip(file)) {
     fail_file("'file' is \"", file, "\", which is compressed: voxelMatrix() reads it, or decompress it by gunzip -k")
@@ -123,7 +127,9 @@ image_file <- function(file, mask) {
   img <- open_image(file)
   mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
   voxels <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask)
-  x <- new_file(file, "image", c(img$times, length(voxels)), NULL, voxels = voxels,
+  parcels <- image_parcels(img$header)
+  names <- if (!is.null(parcels)) list(NULL, parcels[voxels])
+  x <- new_file(file, "image", c(img$times, length(voxels)), names, voxels = voxels,
                 offset = img$header$vox_offset, size = img$format$size,
                 step = if (is.null(img$header$cifti)) c(prod(img$size), 1) else c(1, img$times),
                 format = img$format, bytes = file.size(file))
@@ -185,13 +191,13 @@ print.voxelImage <- function(x, ...) {
   on_surface <- !is.null(header$cifti)
   volumes <- if (on_surface) NCOL(x) else prod(size[-(1:3)])
   tr <- header_tr(header)
-  cat("Image of ", if (on_surface) n_of(NROW(x), "grayordinate") else paste(show_size(size[1:3]), "voxels"),
+  cat("Image of ", if (on_surface) n_of(NROW(x), element_word(header)) else paste(show_size(size[1:3]), "voxels"),
       if (volumes > 1 || length(size) > 3L) paste0(", ", n_of(volumes, "volume")),
       if (volumes > 1 && !is.null(tr)) paste0(" ", format(tr), " s apart"), ": ", typeof(x),
       if (is.logical(x)) paste0(", ", format_count(sum(x, na.rm = TRUE)), " of ", format_count(length(x)), " TRUE"),
       "\n", sep = "")
   if (on_surface) {
-    print(header$cifti$models[MODEL_COLUMNS], row.names = FALSE)
+    print_models(header$cifti$models)
     return(invisible(x))
   }
   affine <- header_affine(header)
@@ -206,8 +212,10 @@ print.voxelImage <- function(x, ...) {
   invisible(x)
 }
 
-# Columns of the table of brain models that are printed.
-MODEL_COLUMNS <- c("structure", "kind", "count")
+# Parcels are too many for a table.
+print_models <- function(models) {
+  if (any(models$kind != "parcel")) print(models[c("structure", "kind", "count")], row.names = FALSE)
+}
 
 describe_series <- function(x) {
   mask <- attr(x, "mask", exact = TRUE)
@@ -218,7 +226,7 @@ describe_series <- function(x) {
   paste0(if (!is.null(entities)) paste0(entity_name(entities), ": "), n_of(nrow(x), "time point"),
          if (n_runs > 1L) paste0(" in ", n_runs, " runs"),
          if (!is.null(tr)) paste0(" ", format(tr), " s apart"), " of ",
-         format_count(ncol(x)), " of ", n_of(length(mask), if (is_volume) "voxel" else "grayordinate"),
+         format_count(ncol(x)), " of ", n_of(length(mask), element_word(attr(mask, "header"))),
          if (is_volume) paste0(" (", show_size(dim(mask)), ")"))
 }
 
@@ -229,7 +237,7 @@ print.voxelMatrix <- function(x, ...) {
   cat(describe_series(x), "\n", sep = "")
   header <- attr(attr(x, "mask"), "header")
   if (!is.null(header$cifti)) {
-    print(header$cifti$models[MODEL_COLUMNS], row.names = FALSE)
+    print_models(header$cifti$models)
   } else if (!is.null(header_affine(header))) {
     cat("affine ", show_affine(header_affine(header)), "\n", sep = "")
   }

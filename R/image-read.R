@@ -183,16 +183,24 @@ fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hin
 #' scalars (`.dscalar.nii`) in single precision for all grayordinates; those that are not columns of the matrix get
 #' `outside`. Column names of `values` are the names of the maps, and those in a file become column names.
 #'
+#' Parcellated CIFTI-2 is read and written likewise: series (`.ptseries.nii`, read only), scalars (`.pscalar.nii`) and
+#' values of pairs of parcels (`.pconn.nii`). Values have the names of the parcels. A matrix of pairs is also what
+#' [gpuCor()] takes with `method = "given"`. To write it, `values` is such a matrix, a `dist` or a network. For parcels
+#' of [parcelMeans()] the reference is the atlas, a file of dense labels (`.dlabel.nii`):
+#' `writeVoxels(gpuCor(means), "sub-01.pconn.nii", "atlas.dlabel.nii")`.
+#'
 #' GIFTI files have values of the vertices of one surface: series (`.func.gii`), maps (`.shape.gii`) or labels
 #' (`.label.gii`), also compressed (`.func.gii.gz`). They are treated as CIFTI with one brain model, of all vertices.
 #' The file does not say in which unit the time between volumes is, so give `tr` where it is needed.
 #'
 #' @param file A string: the name of a file. A new file must not exist yet. Its name ends in `.nii`, `.nii.gz`
-#'   (compressed), `.dscalar.nii`, `.func.gii` or `.shape.gii`. It appears when it is complete. A name that begins with
-#'   `_`, such as `"_stat-degree_boldmap.nii.gz"`, follows the BIDS entities of the reference, without `desc`.
+#'   (compressed), `.dscalar.nii`, `.pscalar.nii`, `.pconn.nii`, `.func.gii` or `.shape.gii`. It appears when it is
+#'   complete. A name that begins with `_`, such as `"_stat-degree_boldmap.nii.gz"`, follows the BIDS entities of the
+#'   reference, without `desc`.
 #' @param values A vector with a value for each column of the matrix, or a matrix with a row for each and a column for
-#'   each map; or an image, such as of [voxelImage()].
+#'   each map; or an image, such as of [voxelImage()]. For `.pconn.nii` a value for each pair.
 #' @param reference A matrix from [voxelMatrix()], its mask, or an image; `NULL` if `values` is an image with a header.
+#'   An image of parcels stands for all of them.
 #' @param outside A number or `NA`: the value of voxels outside the mask.
 #' @param voxel_size,tr The size of a voxel in mm, three numbers, if the reference is a plain array; and the seconds
 #'   between volumes, if the columns of `values` are time points and no header says it.
@@ -200,8 +208,9 @@ fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hin
 #' @return `readVoxels()`: an array, of integers if the file has unscaled integers, with the attribute `header`, a
 #'   list of NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` only has methods of
 #'   `print()` and, for volumes, [plot()][plot.voxelImage]. For CIFTI and GIFTI the array is a vector with a value for
-#'   each grayordinate, or a matrix with a column for each time point or map; `attr(values, "header")$cifti$models` is a
-#'   data frame of the brain models. The name of a single map is attribute `map`.
+#'   each grayordinate or parcel, or a matrix with a column for each time point or map, or for each parcel;
+#'   `attr(values, "header")$cifti$models` is a data frame of the brain models or parcels. The name of a single map is
+#'   attribute `map`.
 #'
 #'   `writeVoxels()`: the name of the file, invisibly.
 #' @examples
@@ -229,6 +238,7 @@ readVoxels <- function(file) {
         put_block(img, new_block(block$values, block$column, block$columns, block$row, block$rows))
       })
       colnames(img) <- found$names
+      rownames(img) <- image_parcels(found$header)
     } else {
       blocks <- column_ranges(length(img), 1)
       read_blocks(file, lengths(blocks), function(values, k) {
@@ -239,7 +249,9 @@ readVoxels <- function(file) {
   }
   if (is.matrix(img) && ncol(img) == 1L) { # a single map
     name <- colnames(img)
+    parcels <- rownames(img)
     dim(img) <- NULL
+    names(img) <- parcels
     attr(img, "map") <- name
   }
   class(img) <- image_class(img)

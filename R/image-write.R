@@ -3,6 +3,14 @@
 writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size = NULL, tr = NULL,
                         datatype = c("auto", "float32")) {
   datatype <- check_choice(datatype, c("auto", "float32"), "datatype")
+  format <- if (is_file_name(file)) names(Filter(function(one) all(grepl(one$ends, file, perl = TRUE)), MAP_FORMATS))
+  of_pairs <- identical(format, "pconn")
+  if (of_pairs) {
+    values <- as.matrix(values)
+    check_that(values, "values", nrow(values) == ncol(values), "a value for each pair of parcels",
+               "; give a square matrix or a dist", show_size(dim(values)))
+  }
+  if (!is.null(reference) && any(format %in% OF_PARCELS)) reference <- parcels_inside(reference)
   img <- values
   is_image <- length(dim(values)) > 2L || !is.null(attr(values, "header", exact = TRUE)) ||
     inherits(values, "niftiImage")
@@ -10,6 +18,7 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
     check_that(reference, "reference", !is.null(reference), paste("what says where the voxels of 'values' are, such",
                                                                   "as the matrix that voxelMatrix() returned"))
     img <- image_of_values(values, reference, outside, "reference")
+    if (of_pairs) img <- image_of_values(t(img), reference, outside, "reference")
   }
   header <- image_header(img)
   if (!is.null(reference)) { # its header says where the voxels are, if it has one
@@ -25,24 +34,16 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
   if (on_surface && (!is.null(voxel_size) || !is.null(tr))) {
     fail("'voxel_size' and 'tr' are for NIfTI, not for maps on surfaces")
   }
-  format <- if (!on_surface) "nifti" else if (is.null(header$cifti$map)) "gifti" else "cifti"
+  takes <- switch(element_word(header), voxel = "nifti", parcel = OF_PARCELS,
+                  grayordinate = if (is.null(header$cifti$map)) "gifti" else "dscalar")
   entities <- attr(reference, "entities", exact = TRUE)
   if (!is.null(entities) && is_file_name(file) && any(startsWith(basename(file), "_"))) {
     file <- file.path(dirname(file), paste0(entity_name(entities), basename(file)))
   }
   file <- check_new_file(file)
-  check_that(basename(file), "file", grepl(MAP_FORMATS[[format]]$ends, file, perl = TRUE), MAP_FORMATS[[format]]$words)
+  check_that(basename(file), "file", any(format %in% takes), MAP_FORMATS[[takes[1L]]]$words)
   if (on_surface) {
-    maps <- if (is.matrix(img)) img else matrix(img, ncol = 1L)
-    there <- list(size = sum(header$cifti$models$count), header = list(cifti = header$cifti))
-    check_mask(list(size = nrow(maps), name = "values"), there, "reference")
-    own <- attr(img, "map")
-    names <- colnames(maps)
-    if (is.null(names) && length(own) == ncol(maps)) names <- own
-    if (is.null(names)) names <- paste("map", seq_len(ncol(maps)))
-    storage.mode(maps) <- "double"
-    write <- if (format == "gifti") write_gifti else write_cifti
-    write(file, header$cifti, unname(maps), names)
+    write_maps(img, file, header$cifti, format)
   } else {
     if (!is.null(reference) || length(dim(img)) < 4L) header <- without_time(header)
     write_image(as_image(img, "values"), file, header, voxel_size, tr, datatype == "float32")
@@ -50,14 +51,81 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
   invisible(file)
 }
 
-# Formats of maps: how names end, and how messages say it. A name of NIfTI must not look like one of CIFTI.
+# Writes an image of CIFTI or GIFTI; `format`: a name of MAP_FORMATS.
+write_maps <- function(img, file, cifti, format) {
+  maps <- if (is.matrix(img)) img else matrix(img, ncol = 1L)
+  there <- list(size = sum(cifti$models$count), header = list(cifti = cifti))
+  check_mask(list(size = nrow(maps), name = "values"), there, "reference")
+  own <- attr(img, "map")
+  names <- colnames(maps)
+  if (is.null(names) && length(own) == ncol(maps)) names <- own
+  if (is.null(names)) names <- paste("map", seq_len(ncol(maps)))
+  storage.mode(maps) <- "double"
+  if (format == "gifti") return(write_gifti(file, cifti, unname(maps), names))
+  write_cifti(file, cifti, unname(maps), if (format != "pconn") names, MAP_FORMATS[[format]])
+}
+
+# Formats of maps: how names end, how messages say it, and the intent of CIFTI, NIfTI's code and name. A name of NIfTI
+# must not look like one of CIFTI.
 MAP_FORMATS <- list(
-  nifti = list(ends = "^(?!.*\\.d[a-z]+\\.nii$).*\\.nii(\\.gz)?$",
+  nifti = list(ends = "^(?!.*\\.(d[a-z]+|p(scalar|conn|tseries))\\.nii$).*\\.nii(\\.gz)?$",
                words = "the name of an image of NIfTI, which ends in .nii or .nii.gz"),
-  cifti = list(ends = "\\.dscalar\\.nii$", words = "the name of CIFTI's dense scalars, which ends in .dscalar.nii"),
+  dscalar = list(ends = "\\.dscalar\\.nii$", words = "the name of CIFTI's dense scalars, which ends in .dscalar.nii",
+                 code = 3006L, name = "ConnDenseScalar"),
+  pscalar = list(ends = "\\.pscalar\\.nii$",
+                 words = "the name of parcels' maps, which ends in .pscalar.nii, or in .pconn.nii for values of pairs",
+                 code = 3008L, name = "ConnParcelScalr"),
+  pconn = list(ends = "\\.pconn\\.nii$", code = 3003L, name = "ConnParcels"),
   gifti = list(ends = "\\.(func|shape)\\.gii$",
                words = "the name of GIFTI's maps, which ends in .func.gii or .shape.gii")
 )
+
+OF_PARCELS <- c("pscalar", "pconn")
+
+# Returns a mask of all parcels, if `reference` is an image or a file of parcels, or of grayordinates' labels, an atlas;
+# otherwise `reference` itself.
+parcels_inside <- function(reference) {
+  if (is_file_name(reference)) reference <- readVoxels(reference)
+  header <- image_header(reference)
+  if (is.null(header$cifti$map) || is.logical(reference)) return(reference)
+  if (is.null(image_parcels(header))) header <- list(cifti = parcels_of_atlas(read_mask(reference, "reference")))
+  structure(rep(TRUE, nrow(header$cifti$models)), header = header)
+}
+
+# Returns header$cifti of the parcels that an atlas of grayordinates has labels of; `atlas`: from read_mask().
+parcels_of_atlas <- function(atlas) {
+  cifti <- atlas$header$cifti
+  labels <- as_parcels(atlas$values)
+  models <- cifti$models
+  map <- parse_xml(charToRaw(cifti$map), "'reference'", "CIFTI")
+  xml2::xml_set_attr(map, "IndicesMapToDataType", "CIFTI_INDEX_TYPE_PARCELS")
+  xml2::xml_remove(xml2::xml_find_all(map, "BrainModel")) # the Volume stays
+  is_surface <- models$kind == "surface"
+  for (k in which(is_surface)) {
+    xml2::xml_add_child(map, "Surface", BrainStructure = paste0("CIFTI_STRUCTURE_", models$structure[k]),
+                        SurfaceNumberOfVertices = show_whole(models$vertices[k]))
+  }
+  names <- parcel_names(levels(labels), label_table(NULL, atlas))
+  texts <- Map(cifti$places, models$first, models$count, f = function(places, first, count) { # of each model's labels
+    vapply(split(seq_len(count), labels[first - 1 + seq_len(count)]), FUN.VALUE = "", function(at) {
+      show_whole(if (is.matrix(places)) t(places[at, ]) else places[at])
+    })
+  })
+  for (label in seq_along(names)) {
+    parcel <- xml2::xml_add_child(map, "Parcel", Name = names[label])
+    inside <- vapply(texts, `[[`, "", label)
+    voxels <- unlist(inside[!is_surface])
+    if (any(nzchar(voxels))) xml2::xml_add_child(parcel, "VoxelIndicesIJK", paste(voxels, collapse = " "))
+    for (k in which(is_surface & nzchar(inside))) {
+      xml2::xml_add_child(parcel, "Vertices", inside[[k]],
+                          BrainStructure = paste0("CIFTI_STRUCTURE_", models$structure[k]))
+    }
+  }
+  parcel_models(map, "'reference'")
+}
+
+# Returns integers as text, separated by blanks.
+show_whole <- function(values) paste(format(values, scientific = FALSE, trim = TRUE), collapse = " ")
 
 # Writes an image with the header's positions, and with the size of voxels and the time between volumes that the user
 # gives.
@@ -115,6 +183,11 @@ image_of_values <- function(values, mask, outside, name) {
              } else {
                paste0("; give as '", name, "' the matrix of voxelMatrix()")
              }, if (is.matrix(values)) show_size(dim(values)) else format_count(length(values)))
+  parcels <- image_parcels(mask$header)
+  own <- if (is.null(volumes)) names(values) else rownames(values)
+  if (!is.null(own) && !identical(own, parcels[inside]) && setequal(own, parcels[inside])) {
+    fail("'values' has the parcels of '", name, "' in another order; bring them into that order, or unname() them")
+  }
   like <- .subset(values, 0L)
   if (is.na(outside) || outside == floor(outside)) storage.mode(outside) <- typeof(like)
   img <- array(c(outside, like), c(mask$size, volumes))
@@ -125,7 +198,8 @@ image_of_values <- function(values, mask, outside, name) {
   header <- if (is.null(volumes) || inherits(mask$header, "niftiHeader")) mask$header else without_time(mask$header)
   if (inherits(header, "niftiHeader")) return(RNifti::asNifti(img, header))
   if (!is.null(header$cifti)) {
-    if (is.null(volumes)) dim(img) <- NULL else colnames(img) <- colnames(values)
+    if (is.null(volumes)) img <- stats::setNames(as.vector(img), parcels)
+    if (!is.null(volumes)) dimnames(img) <- list(parcels, colnames(values))
   }
   attr(img, "header") <- header
   class(img) <- image_class(img)

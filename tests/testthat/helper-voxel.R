@@ -108,6 +108,28 @@ brain_map <- function() {
   )
 }
 
+# Four parcels on these surfaces and in this volume.
+parcel_map <- function() {
+  vertices <- function(structure, numbers) {
+    paste0("<Vertices BrainStructure=\"CIFTI_STRUCTURE_CORTEX_", structure, "\">", numbers, "</Vertices>")
+  }
+  voxels <- function(indices) paste0("<VoxelIndicesIJK>", indices, "</VoxelIndicesIJK>")
+  parcel <- function(name, ...) paste0("<Parcel Name=\"", name, "\">", ..., "</Parcel>")
+  paste0(
+    "<MatrixIndicesMap AppliesToMatrixDimension=\"1\" IndicesMapToDataType=\"CIFTI_INDEX_TYPE_PARCELS\">",
+    "<Surface BrainStructure=\"CIFTI_STRUCTURE_CORTEX_LEFT\" SurfaceNumberOfVertices=\"10\" />",
+    "<Surface BrainStructure='CIFTI_STRUCTURE_CORTEX_RIGHT'\n SurfaceNumberOfVertices='10'/>",
+    regmatches(brain_map(), regexpr("<Volume .*</Volume>", brain_map())),
+    parcel("a &amp; b", vertices("LEFT", "0 1 3"), vertices("RIGHT", "5")),
+    parcel("thalamus", voxels("1 1 1\n1 2 1\n2 1 1\n")),
+    parcel("both", voxels("4 3 2"), vertices("LEFT", "7")),
+    parcel("one", voxels("0 0 0")),
+    "</MatrixIndicesMap>"
+  )
+}
+
+NAMES_OF_PARCELS <- c("a & b", "thalamus", "both", "one")
+
 series_map <- function(times) {
   sprintf(paste0("<MatrixIndicesMap AppliesToMatrixDimension=\"0\" IndicesMapToDataType=\"CIFTI_INDEX_TYPE_SERIES\" ",
                  "NumberOfSeriesPoints=\"%d\" SeriesExponent=\"0\" SeriesStart=\"0\" SeriesStep=\"0.72\" ",

@@ -110,15 +110,15 @@ test_that("what is no dense series is an error that says so", {
     tryCatch(voxelMatrix(file), error = conditionMessage)
   }
   expect_match(said(version = "1"), "has version 1 of CIFTI, not 2")
-  parcels <- sub("BRAIN_MODELS", "PARCELS", brain_map())
-  expect_match(said(c(series_map(12), parcels)), "has series x parcels; dense series, dense scalars")
+  points <- sub("BRAIN_MODELS", "POINTS", brain_map())
+  expect_match(said(c(series_map(12), points)), "has series x points; series, scalars and labels of grayordinates")
   expect_match(said(series_map(12)), "has series x nothing")
   for (change in list(c("IndexCount=\"4\"", "IndexCount=\"5\""), c("IndexOffset=\"8\"", "IndexOffset=\"9\""))) {
     expect_match(said(c(series_map(12), sub(change[1], change[2], brain_map()))), "leave gaps or overlap")
   }
   expect_match(said(c(series_map(12), sub("</BrainModel>", "", brain_map()))), "has broken XML")
   two <- sub("<BrainModel [^>]*THALAMUS.*</BrainModel>", "", brain_map())
-  expect_match(said(c(series_map(12), two)), "has 20 columns, but brain models of 16 grayordinates in 2 structures")
+  expect_match(said(c(series_map(12), two)), "has 20 columns, but its XML says 16 grayordinates in 2 structures")
   values <- values[1, , drop = FALSE]
   expect_match(said(), "has 1 time point")
 })
