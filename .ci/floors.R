@@ -8,9 +8,9 @@ floors <- c("base", "run", "data", "step", "class", "plot", "image", "plan", "ve
 
 # Of each bound floor what other floors call of it, from below, too (give), and what it calls of others (take).
 bounds <- list(
-  # gpuCorFile() of an image, the mask of gpuClean()'s result, and what is behind a network
+  # gpuCorFile() of an image, the mask of gpuClean()'s result, what is behind a network, and an atlas as groups
   image = list(give = c("image_file", "is_image_name", "check_image_file", "read_image_columns", "as_scan",
-                        "bright_places"),
+                        "bright_places", "is_atlas", "parcels_of_columns"),
                take = c("check_data_file", # files
                         "new_file", "check_matrix_like", "as_variables", "dense_columns", # x
                         "new_keeper", # subjects

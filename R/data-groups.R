@@ -7,6 +7,7 @@ grouped <- function(input, run) {
   groups <- run$asked$groups
   if (is.null(groups)) return(input)
   x <- input$x
+  if (is_atlas(groups, x)) groups <- parcels_of_columns(x, groups, "groups")
   check_that(groups, "groups", is.atomic(groups) && is.null(dim(groups)), "a vector with a label for each column")
   check_as_many(length(groups), "groups", "label", ncol(x), of = "column")
   if (!is.null(names(groups)) && !is.null(colnames(x)) && !identical(names(groups), colnames(x))) {

@@ -39,10 +39,10 @@
 #'
 #' @section Groups of columns:
 #' With `groups`, a label for each column, the coefficients are those of whole groups, such as parcels of voxels or
-#' pathways of genes. `"distance"` has the squared distance correlation of Euclidean distances between rows (Geerligs
-#' and others 2016). `"rv"` has the products of centered rows instead: it is the RV coefficient without bias, or
-#' debiased linear CKA, and finds linear dependence only (Robert and Escoufier 1976). With P and Q the distances or
-#' products of the two groups, U-centered (row sums are 0 without the diagonal):
+#' pathways of genes; for voxels `groups` may be an atlas. `"distance"` has the squared distance correlation of Euclidean
+#' distances between rows (Geerligs and others 2016). `"rv"` has the products of centered rows instead: it is the RV
+#' coefficient without bias, or debiased linear CKA, and finds linear dependence only (Robert and Escoufier 1976). With
+#' P and Q the distances or products of the two groups, U-centered (row sums are 0 without the diagonal):
 #' \deqn{r = \sum_{i \ne j} P_{ij} Q_{ij} / \sqrt{\sum_{i \ne j} P_{ij}^2 \sum_{i \ne j} Q_{ij}^2}}{r = sum(P * Q) /
 #' sqrt(sum(P^2) * sum(Q^2)), off the diagonal}
 #'

@@ -152,29 +152,15 @@ bright_places <- function(background) {
 #' atlas <- array(rep(1:3, each = 48), c(6, 6, 4))
 #' x <- voxelMatrix(img)
 #' gpuCor(parcelMeans(x, atlas))
+#' gpuCor(x, method = "rv", groups = atlas) # of all voxels of parcels, not of their means
 #' @export
 parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
   na.rm <- check_flag(na.rm, "na.rm")
   min_coverage <- check_fraction(min_coverage, "min_coverage", zero = TRUE)
   check_matrix_like(x, "a variable in each column")
   x <- as_variables(x, "x")
-  centers <- NULL
-  if (is.null(dim(atlas)) && is.atomic(atlas) && length(atlas) == ncol(x)) {
-    parcel <- as_parcels(atlas)
-  } else {
-    mask <- columns_mask(x, "x", needs_one = !is.null(dim(atlas)) || is_file_name(atlas))
-    check_that(atlas, "atlas", !is.null(mask), paste("a label for each of the", n_of(ncol(x), "column"), "of 'x'"),
-               shown = length(atlas))
-    if (sum(mask) != ncol(x)) fail("the columns of 'x' are no longer the voxels of its mask; give a label for each")
-    file <- if (is_file_name(atlas)) atlas
-    atlas <- check_mask(read_mask(atlas, "atlas", flat = TRUE), list(size = dim(mask), header = attr(mask, "header")),
-                        "x")
-    labels <- as_parcels(atlas$values)
-    parcel <- as_parcels(atlas$values, which(mask))
-    names <- parcel_names(levels(parcel), label_table(file, atlas))
-    centers <- parcel_centers(labels, atlas, names)
-    names(attr(parcel, "coverage")) <- levels(parcel) <- names
-  }
+  has_labels <- is.atomic(atlas) && length(atlas) == ncol(x) && !is_atlas(atlas, x)
+  parcel <- if (has_labels) as_parcels(atlas) else parcels_of_columns(x, atlas, "atlas")
   coverage <- attr(parcel, "coverage")
   left_out <- union(setdiff(levels(parcel), parcel), names(which(coverage < min_coverage)))
   if (length(left_out)) {
@@ -195,11 +181,33 @@ parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
   means <- replace(sums / counts, counts == 0, NA)
   means[, left_out] <- NA
   attr(means, "coverage") <- coverage
-  attr(means, "centers") <- centers
+  attr(means, "centers") <- attr(parcel, "centers")
   for (name in c("tr", "entities", "runs")) attr(means, name) <- attr(x, name, exact = TRUE)
   is_image <- inherits(x, "gpuCorFile") && x$kind == "image"
   if (inherits(x, "scanMatrix") || is_image) class(means) <- c("scanMatrix", class(means))
   means
+}
+
+# Returns TRUE for an image, or for the name of a file, rather than labels of the columns of x.
+is_atlas <- function(atlas, x) {
+  !is.null(dim(atlas)) || !is.null(image_header(atlas)) || (is_file_name(atlas) && length(atlas) == 1L && ncol(x) != 1L)
+}
+
+# Returns the parcel of each column of x in an atlas, as a factor with attributes "coverage" and "centers". `name`: that
+# of the atlas's argument.
+parcels_of_columns <- function(x, atlas, name) {
+  mask <- columns_mask(x, "x", needs_one = is_atlas(atlas, x))
+  check_that(atlas, name, !is.null(mask), paste("a label for each of the", n_of(ncol(x), "column"), "of 'x'"),
+             shown = length(atlas))
+  if (sum(mask) != ncol(x)) fail("the columns of 'x' are no longer the voxels of its mask; give a label for each")
+  file <- if (is_file_name(atlas)) atlas
+  atlas <- check_mask(read_mask(atlas, name, flat = TRUE), list(size = dim(mask), header = attr(mask, "header")), "x")
+  labels <- as_parcels(atlas$values, name = name)
+  parcel <- as_parcels(atlas$values, which(mask), name)
+  names <- parcel_names(levels(parcel), label_table(file, atlas))
+  attr(parcel, "centers") <- parcel_centers(labels, atlas, names)
+  names(attr(parcel, "coverage")) <- levels(parcel) <- names
+  parcel
 }
 
 # Returns the table of an atlas's labels, a data frame of index and name, or NULL: that in a file of CIFTI or GIFTI, or
@@ -231,25 +239,26 @@ parcel_centers <- function(labels, atlas, names) {
 }
 
 # Returns the parcel of the labels at `columns`, NULL for all, as a factor whose levels are those of all labels. With
-# `columns` its attribute "coverage" has the fraction of each level's labels that are there, by name.
-as_parcels <- function(labels, columns = NULL) {
+# `columns` its attribute "coverage" has the fraction of each level's labels that are there, by name. `name`: that of
+# the labels' argument.
+as_parcels <- function(labels, columns = NULL, name = "atlas") {
   if (is.factor(labels)) {
     all <- factor(as.character(labels), setdiff(levels(labels), ""))
   } else if (is.character(labels)) {
     all <- factor(labels, setdiff(sort(unique(labels), method = "radix"), ""))
   } else {
-    check_type(labels, "atlas", is_variables(labels), "labels, integers or text")
+    check_type(labels, name, is_variables(labels), "labels, integers or text")
     if (is.double(labels)) {
       near <- which(abs(labels - round(labels)) <= 1e-4) # integers, but for scaling and single precision
       labels[near] <- round(labels[near])
     }
     levels <- setdiff(sort(unique(as.vector(labels))), 0)
     broken <- levels[levels != floor(levels)]
-    check_that(broken, "atlas", !length(broken), "labels, integers or text",
+    check_that(broken, name, !length(broken), "labels, integers or text",
                "; resample an atlas with nearest neighbors", format(broken[1L]))
     all <- factor(labels, levels, format(levels, scientific = FALSE, trim = TRUE))
   }
   parcel <- if (is.null(columns)) all else structure(all[columns], coverage = c(table(all[columns]) / table(all)))
   if (any(!is.na(parcel))) return(parcel)
-  fail("no column of 'x' is in a parcel: 'atlas' has ", n_of(nlevels(parcel), "label"), ", none of them there")
+  fail("no column of 'x' is in a parcel: '", name, "' has ", n_of(nlevels(parcel), "label"), ", none of them there")
 }

@@ -95,7 +95,7 @@ parcels_inside <- function(reference) {
 # Returns header$cifti of the parcels that an atlas of grayordinates has labels of; `atlas`: from read_mask().
 parcels_of_atlas <- function(atlas) {
   cifti <- atlas$header$cifti
-  labels <- as_parcels(atlas$values)
+  labels <- as_parcels(atlas$values, name = atlas$name)
   models <- cifti$models
   map <- parse_xml(charToRaw(cifti$map), "'reference'", "CIFTI")
   xml2::xml_set_attr(map, "IndicesMapToDataType", "CIFTI_INDEX_TYPE_PARCELS")

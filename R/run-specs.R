@@ -28,7 +28,8 @@
 #' @param covariance A symmetric matrix with a row and a column for each observation: the covariance of related
 #'   observations, see its section. The name of the argument cannot be abbreviated.
 #' @param groups A label for each column of `x` (`NA`: the column is left out), the same for all subjects: coefficients
-#'   are of groups of columns, with `method = "distance"` or `"rv"`, see [gpucor-measures].
+#'   are of groups of columns, with `method = "distance"` or `"rv"`, see [gpucor-measures]. For the voxels of
+#'   [voxelMatrix()] also an atlas, an image or the name of its file, as [parcelMeans()] takes it.
 #' @param min_obs An integer of at least 3: pairs with fewer pairwise-complete observations have no coefficient (`NA`)
 #'   and no p value, and are no edges. `density` still counts them among the pairs.
 #' @return A list of class `gpuAdjust` with the arguments that were given.

@@ -167,3 +167,40 @@ test_that("what is printed is of groups", {
   expect_output(print(gpuConnectivity(x, method = "rv", groups = groups, threshold = 0.9)),
                 "of 3 groups by bias-corrected RV coefficient")
 })
+
+test_that("an atlas groups voxels, as labels of its voxels do", {
+  set.seed(3)
+  img <- image_with_affine()
+  atlas <- structure(array(sample(c(0L, 2L, 5L, 17L), 60, TRUE), c(5, 4, 3)), header = affine_header())
+  inside <- atlas != 2 | slice.index(atlas, 3) > 1 # of label 2 only some voxels
+  inside[1:5] <- FALSE
+  folder <- temporary_folder()
+  at <- function(name) file.path(folder, name)
+  writeVoxels(atlas, at("atlas.nii"))
+  writeVoxels(img, at("img.nii"))
+  x <- voxelMatrix(img, inside)
+  labels <- replace(atlas[inside], atlas[inside] == 0, NA)
+  of <- function(groups, x, ...) gpuCor(x, method = "rv", groups = groups, ...)
+  truth <- defined(x[, ], labels, "rv", c("2", "5", "17"))
+  expect_lt(max(abs(of(atlas, x, output = "matrix") - truth)), 1e-6)
+  expected <- of(factor(labels), x)
+  same <- function(found, names = c("2", "5", "17")) {
+    expect_identical(c(found), c(expected))
+    expect_identical(labels(found), names)
+  }
+  same(of(atlas, x))
+  same(of(atlas + 0, x))
+  same(of(at("atlas.nii"), x))
+  same(of(atlas, gpuCorFile(at("img.nii"), mask = inside + 0)))
+  writeLines(c("index\tname", "17\tV1", "2\tV4"), at("atlas.tsv"))
+  same(of(at("atlas.nii"), x), c("V4", "5", "V1"))
+  subjects <- list(x, x[8:1, ])
+  found <- of(atlas, subjects)
+  expect_equal(c(found), c(of(factor(labels), subjects)))
+  expect_error(of(atlas[1:4, , ], x), "'groups' is 4 x 4 x 3, but a volume of 'x' is 5 x 4 x 3")
+  expect_error(of(atlas / 2, x), "'groups' must be labels, integers or text, not 2.5; resample")
+  expect_error(of(at("none.nii"), x), "the file '.*none.nii' does not exist")
+  expect_error(of(atlas, unclass(x)[, 1:9]), "'x' is a matrix (8 x 9) without the attribute \"mask\"", fixed = TRUE)
+  expect_error(of(labels[-1], x), "'groups' has .* labels; there are")
+  expect_error(of(atlas * 0, x), "no column of 'x' is in a parcel: 'groups' has 0 labels")
+})
