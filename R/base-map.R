@@ -17,7 +17,11 @@ check_coords <- function(coords, n, names = NULL) {
 
 # Returns the panel of a map, or NULL without `coords`.
 map_panel <- function(values, name, title, coords, type, names) {
-  if (is.null(coords)) return(if (type == "map") fail("type = \"map\" needs 'coords', such as of voxelCoords()"))
+  if (is.null(coords)) {
+    return(if (type == "map") {
+      fail("type = \"map\" needs 'coords', such as of voxelCoords(), or attr(x, \"centers\") of parcelMeans()")
+    })
+  }
   coords <- check_coords(coords, length(values), names)
   known <- known_places(coords)
   function(main = title, ...) {

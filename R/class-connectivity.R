@@ -114,8 +114,9 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
 #'   the degree, else the first map; and how many hubs to show.
 #' @param coords For `plot()`: `NULL`, or a numeric matrix of 2 or 3 columns with the position of each variable, such as
 #'   [voxelCoords()] returns, to draw a map. Positions on a grid are voxels: the map shows three slices through the
-#'   voxel with the highest value. Other positions, such as centers of regions, are dots, seen from three sides. Columns
-#'   named `x`, `y` and `z`, or without names, are millimeters (RAS). Rows with `NA` are left out.
+#'   voxel with the highest value. Other positions, such as centers of parcels (`attr(x, "centers")` of
+#'   [parcelMeans()]), are dots, seen from three sides. Columns named `x`, `y` and `z`, or without names, are millimeters
+#'   (RAS). Rows with `NA` are left out.
 #' @export
 plot.gpuConnectivity <- function(x, type = c("auto", "map", "fit", "hubs", "histogram"), measure = NULL,
                                  coords = NULL, hubs = 20, ...) {

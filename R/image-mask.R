@@ -149,9 +149,12 @@ bright_places <- function(background) {
 #' @examples
 #' set.seed(1)
 #' img <- array(rnorm(6 * 6 * 4 * 50, 100), c(6, 6, 4, 50))
-#' atlas <- array(rep(1:3, each = 48), c(6, 6, 4))
+#' header <- list(sform_code = 1, srow_x = c(3, 0, 0, -8), srow_y = c(0, 3, 0, -8), srow_z = c(0, 0, 3, -5))
+#' atlas <- structure(array(rep(1:3, each = 48), c(6, 6, 4)), header = header)
 #' x <- voxelMatrix(img)
-#' gpuCor(parcelMeans(x, atlas))
+#' means <- parcelMeans(x, atlas)
+#' gpuCor(means)
+#' plot(gpuCorNetwork(means, threshold = 0), "layout", coords = attr(means, "centers"))
 #' gpuCor(x, method = "rv", groups = atlas) # of all voxels of parcels, not of their means
 #' @export
 parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {

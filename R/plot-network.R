@@ -7,7 +7,8 @@
 #' @param max,labels Numbers: the max number of variables in a layout, and how many of the best connected to name.
 #' @param coords For a layout on a glass brain, seen from three sides: a matrix or data frame of 2 or 3 columns, the
 #'   positions of the variables (of those of `x`, then of `y`), by name if its rows have names. See
-#'   [gpuConnectivity()]. Centers of parcels are `t(parcelMeans(t(voxelCoords(atlas)), atlas[atlas > 0]))`.
+#'   [gpuConnectivity()]. Centers of parcels are `attr(x, "centers")` of the matrix of [parcelMeans()], or
+#'   `voxelCoords(x)` of a parcellated series of CIFTI.
 #' @param groups For a layout: the group of each variable, such as its lobe or module, which the color of its dot shows:
 #'   a vector, a factor or modules, as in [gpuCor-class].
 #' @param background What is outlined behind `coords`: `NULL` for the space around them, an image of the same space (an
