@@ -36,9 +36,10 @@ with_columns <- function(run, x = NULL, y = NULL, counted = if (drops_observatio
     run <- with_made(run, design)
   }
   pick <- function(m, columns) if (is.null(columns)) m else pick_columns(m, columns)
+  kept <- function(m, columns) if (is.null(columns)) seq_len(max(0L, ncol(m))) else columns
+  both <- c(kept(run$x, x), ncol(run$x) + kept(run$y, y)) # as the backgrounds are
+  if (!is.null(run$information)) run <- with_element(run, information = lapply(run$information, `[`, both))
   run <- with_values(run, pick(run$x, x), pick(run$y, y))
-  information <- run$information
-  if (!is.null(information) && !is.null(x)) run <- with_element(run, information = lapply(information, `[`, x))
   of_side <- function(side, columns) {
     if (is.null(side) || is.null(columns)) return(side)
     list(label = side$label[columns], place = if (!is.null(side$place)) side$place[, columns, drop = FALSE])

@@ -43,8 +43,8 @@ APART <- c(
     "method = \"{method}\" needs whole series, of which {this} takes parts; leave it out, or use another method",
   # ---- context likelihood
   "normalize & p.value|fdr" = "normalize = \"clr\" has no p values; give 'threshold', 'density' or 'k'",
-  "normalize & y|pairs|several subjects" =
-    "normalize = \"clr\" compares a pair with all pairs of both columns; leave out 'y', 'pairs' and lists of subjects",
+  "normalize & pairs|several subjects" =
+    "normalize = \"clr\" compares a pair with all pairs of both columns; leave out 'pairs' and lists of subjects",
   "normalize & one-sided measure" = paste0(
     "normalize = \"clr\" takes coefficients that stand for information, not squared distance correlations; use ",
     "method = \"mi\" or \"spearman\""),

@@ -114,14 +114,22 @@ stronger_rows <- function(rows, min_weight, run) {
 
 # Edges are pairs whose information is large compared with that of both columns with all others.
 
+# Returns the run without pairs of a column of x with y's column of the same name, which have no place in a background.
+without_self_pairs <- function(run) {
+  of_x <- match(colnames(run$x), colnames(run$x))
+  of_y <- match(colnames(run$y), colnames(run$x), 0L, c("", NA))
+  if (any(of_y > 0L)) with_pairs(run, pairMask(of_x, of_y, different = TRUE)) else run
+}
+
 # Returns the run whose values are context likelihoods: a pass over all pairs finds each column's mean and standard
-# deviation of the information. The engine's values are below 1 (src/sink/information.h); `for_user` converts rows of
-# these to the user's.
+# deviation of the information, x's columns before y's. The engine's values are below 1 (src/sink/information.h);
+# `for_user` converts rows of these to the user's.
 clr_run <- function(run) {
   run <- with_element(run, information = list(mean = NULL, unit = NULL))
   rule <- list(side = constant("absolute"), min_weight = 0, similarity = constant("unsigned"), steps = numeric(),
                histogram = FALSE, levels = 1, maps = constant("mean") + constant("icc"))
-  sums <- perform(at_pass(run, 1, 2, "information of each column"), "connectivity", rule)$maps
+  pass <- at_pass(without_self_pairs(run), 1, 2, "information of each column")
+  sums <- perform(pass, "connectivity", rule)$maps
   n <- sums[, 1L]
   mean <- sums[, 2L] / n
   deviation <- sqrt(pmax(0, sums[, 3L] - n * mean^2) / (n - 1))

@@ -190,10 +190,11 @@ connectivity_pass <- function(run, min_weight, wanted) {
   sums$soft[, ascending] <- sums$soft
   for (name in c("degree", "strength")) sums[[name]] <- sums[[name]][, match(min_weight, levels), drop = FALSE]
   sums$threshold <- min_weight
+  of_x <- seq_len(ncol(run$x)) # y's columns follow
   for (m in seq_along(maps)) { # the means: the first column has the numbers of coefficients, the others the sums
-    count <- sums$maps[, 1L]
+    count <- sums$maps[of_x, 1L]
     unit <- if (maps[m] == "z") constant("max z") else 1
-    sums[[maps[m]]] <- unit * sums$maps[, m + 1L] / replace(count, count == 0, NA)
+    sums[[maps[m]]] <- unit * sums$maps[of_x, m + 1L] / replace(count, count == 0, NA)
   }
   sums
 }

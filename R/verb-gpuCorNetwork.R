@@ -31,7 +31,10 @@
 #' `normalize = "clr"` compares each pair with its background (Faith and others 2007): I = -log(1 - r^2) / 2 is the
 #' information in nats that a normal distribution with this coefficient has, z_i is how many standard deviations it is
 #' above the mean of all pairs of column i, or 0, and the edge's value, `clr`, is sqrt(z_i^2 + z_j^2). With
-#' `method = "mi"` I is the mutual information. It takes two passes, and `threshold` is one of `clr`.
+#' `method = "mi"` I is the mutual information. It takes two passes, and `threshold` is one of `clr`. With `y`, such as
+#' regulators in `x` and their targets in `y`, the background of a column of `x` is its pairs with all columns of `y`,
+#' and that of a column of `y` its pairs with all columns of `x`. A regulator that is among the targets, by its name, has
+#' a pair with itself, which is an edge as without `normalize`, but is in no background.
 #'
 #' `lag = -10:10` makes the network of each pair's coefficient of largest size over these lags, as in the section on
 #' lags of [gpuCor()]. The weight that is compared is that of `sign`. `threshold`, `density` or `k`, one value, refer to
@@ -99,6 +102,7 @@
 #'
 #' gpuCorNetwork(x, density = 0.1, method = "kendall", output = "edges")
 #' gpuCorNetwork(x[, 1:4], x[, 5:11], k = 1)
+#' gpuCorNetwork(x[, 1:4], x[, 5:11], density = 0.1, normalize = "clr")
 #' set.seed(1)
 #' gpuCorNetwork(x, fdr = 0.01, resample = 50, output = "edges")
 #' @export

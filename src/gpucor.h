@@ -306,6 +306,7 @@ gcor_status gcor_sink_fork(const gcor_sink *sink, gcor_context *context, gcor_si
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 gcor_status gcor_end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 gcor_status gcor_sink_merge(gcor_sink *sink, gcor_context *context, gcor_sink *other);
+gcor_status gcor_sink_unpermute(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
 void gcor_sink_free(gcor_sink *sink);
 /* Returns whether several workers may do the run: the sink, or `of`, has merge(). */
 int gcor_sink_merges(const gcor_sink *sink);

@@ -96,7 +96,7 @@ static gcor_status unpermute(gcor_context *context, const masked *c, gcor_job *j
     gcor_sink *sink = job->sink;
     copy_flags(c->x_flags, cols, sink->n_col, job->x_flags);
     if (job->y) copy_flags(c->y_flags, rows, sink->n_row, job->y_flags);
-    return sink->type->unpermute && (rows || cols) ? sink->type->unpermute(sink, context, rows, cols) : GCOR_OK;
+    return rows || cols ? gcor_sink_unpermute(sink, context, rows, cols) : GCOR_OK;
 }
 
 static gcor_status run_masked(gcor_session *session, gcor_context *context, gcor_job *job) {

@@ -29,9 +29,8 @@ static gcor_sums_rule parse_sums(SEXP rule) {
     return sums;
 }
 
-/* Writes n_sum sums of each variable of the columns' side; the first one is c->sums[first]. */
-static void write_values(const gcor_connectivity *c, int64_t first, int64_t n_sum, double *out) {
-    int64_t n = c->edges.sink.n_col;
+/* Writes n_sum sums of each of the first n variables; the first one is c->sums[first]. */
+static void write_values(const gcor_connectivity *c, int64_t n, int64_t first, int64_t n_sum, double *out) {
     for (int64_t s = 0; s < n_sum; s++)
         for (int64_t j = 0; j < n; j++) out[s * n + j] = gcor_fixed_value(c->sums[first + s * c->n_var + j]);
 }
@@ -50,24 +49,25 @@ static void write_sums(gcor_connectivity *c, SEXP result) {
     add_levels(c);
     for (int64_t l = 0; l < levels; l++)
         for (int64_t j = 0; j < n; j++) degree[l * n + j] = (double)c->degree[l * n_var + j];
-    write_values(c, 0, levels, REAL(VECTOR_ELT(result, 4)));
-    write_values(c, levels * n_var, c->rule.n_power, REAL(VECTOR_ELT(result, 5)));
-    write_values(c, (levels + c->rule.n_power) * n_var, gcor_count_maps(&c->rule), REAL(VECTOR_ELT(result, 7)));
+    write_values(c, n, 0, levels, REAL(VECTOR_ELT(result, 4)));
+    write_values(c, n, levels * n_var, c->rule.n_power, REAL(VECTOR_ELT(result, 5)));
+    write_values(c, n_var, (levels + c->rule.n_power) * n_var, gcor_count_maps(&c->rule), REAL(VECTOR_ELT(result, 7)));
     if (!c->rule.histogram) return;
     gcor_bins_sum(&c->bins);
     for (int b = 0; b < GCOR_BINS; b++) REAL(VECTOR_ELT(result, 6))[b] = (double)c->bins.counts[b];
 }
 
 /* arguments: rule (parse_sums()). Returns list(n_obs, x_flags, y_flags, degree, strength, soft, counts, maps) of x's
- * variables with one another, or with y's. */
+ * variables with one another, or with y's; maps also has the rows of y's variables, after x's. */
 gcor_status r_connectivity(r_job *q, const SEXP *arguments, SEXP result) {
     gcor_sums_rule sums = parse_sums(arguments[0]);
-    int n = (int)q->job.x->n_var, levels = gcor_count_levels_of(&sums);
+    int n = (int)q->job.x->n_var, n_var = n + (q->job.y ? (int)q->job.y->n_var : 0);
+    int levels = gcor_count_levels_of(&sums);
     SET_VECTOR_ELT(result, 3, Rf_allocMatrix(REALSXP, n, levels));
     SET_VECTOR_ELT(result, 4, Rf_allocMatrix(REALSXP, n, levels));
     SET_VECTOR_ELT(result, 5, Rf_allocMatrix(REALSXP, n, sums.n_power));
     SET_VECTOR_ELT(result, 6, Rf_allocVector(REALSXP, sums.histogram ? GCOR_BINS : 0));
-    SET_VECTOR_ELT(result, 7, Rf_allocMatrix(REALSXP, n, gcor_count_maps(&sums)));
+    SET_VECTOR_ELT(result, 7, Rf_allocMatrix(REALSXP, n_var, gcor_count_maps(&sums)));
     gcor_connectivity *c;
     gcor_status status = gcor_connectivity_new(&q->call.context, sums, r_shape(q), r_n_row(q), n, &c);
     if (!status) status = r_job_run(q, &c->edges.sink, result);

@@ -31,7 +31,7 @@ GCOR_BODY double above(double mean, double unit, double value) {
 GCOR_BODY void compare(const gcor_information *s, int64_t row, const double *mean, const double *unit, double *value,
                        int64_t n) {
     for (int64_t k = 0; k < n; k++) {
-        double a = above(s->mean[row], s->unit[row], value[k]), b = above(mean[k], unit[k], value[k]);
+        double a = above(s->row_mean[row], s->row_unit[row], value[k]), b = above(mean[k], unit[k], value[k]);
         double z = sqrt(a * a + b * b);
         value[k] = value[k] <= 1 ? z / (1 + z) : value[k];
     }
@@ -42,7 +42,7 @@ GCOR_BODY void compare(const gcor_information *s, int64_t row, const double *mea
  * y)), and rounding keeps the order of two numbers that undergo the same operations. */
 GCOR_BODY int64_t screen(const gcor_information *s, int64_t row, int64_t col, double min, double *value, int64_t n) {
     const double scale = (1 + 1e-12) / (4 * GCOR_MAX_INFORMATION), *mean = s->mean + col, *unit = s->unit + col;
-    const double own_mean = s->mean[row], own_unit = s->unit[row];
+    const double own_mean = s->row_mean[row], own_unit = s->row_unit[row];
     int64_t left = 0;
     for (int64_t k = 0; k < n; k++) {
         double y = value[k] * value[k], max = y * (2 - y) / (1 - y) * scale;
@@ -88,7 +88,8 @@ GCOR_BODY void search_body(const gcor_information *s, const gcor_segment *segmen
     const float MORE = 1 + 0x1p-18f, LESS = 1 - 0x1p-18f, NEAR_1 = 0.9f, SINGLE = 1e-6f;
     const float error = ((float)segment->error + SINGLE) * MORE, low = (float)min * (LESS * LESS * LESS);
     const float scale = MORE / (4 * (float)GCOR_MAX_INFORMATION);
-    const float own_mean = (float)s->mean[segment->row] * LESS, own_unit = (float)s->unit[segment->row] * MORE;
+    const float own_mean = (float)s->row_mean[segment->row] * LESS;
+    const float own_unit = (float)s->row_unit[segment->row] * MORE;
     *found = 0;
     for (int64_t k = from; k < from + n; k += STRIP) {
         const float *value = segment->floats + k;
@@ -162,7 +163,9 @@ static const gcor_sink_type TYPE = {
     .name = "information", .size = sizeof(gcor_information), .role = GCOR_INFORMATION, .take = take};
 
 gcor_information gcor_information_of(gcor_sink *of, int in_double, const double *mean, const double *unit) {
+    const int64_t first = of->shape == GCOR_FULL ? of->n_col : 0; /* the rows' first variable */
     gcor_information s = {.sink = *of, .mean = mean, .unit = unit};
+    if (mean) s.row_mean = mean + first, s.row_unit = unit + first;
     s.sink.type = &TYPE;
     s.sink.of = of;
     s.sink.approximate = s.sink.coarse = min_square(&s) > 0;

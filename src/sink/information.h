@@ -20,12 +20,13 @@ GCOR_INLINE double gcor_information_in(double r) {
     return r <= 1 ? fraction : r;
 }
 
-/* mean, unit: of each variable of a triangle, the mean of its information and one over the standard deviation, in units
- * of GCOR_MAX_INFORMATION. With z the larger of 0 and (I - mean) * unit for each of both variables, and Z the root of
- * the sum of both squares, the value is Z / (1 + Z). NULL: the value is I / GCOR_MAX_INFORMATION. */
+/* mean, unit: of each variable, the mean of its information and one over the standard deviation, in units of
+ * GCOR_MAX_INFORMATION; x's variables come first, y's follow, and row_mean and row_unit are those of the rows. With z
+ * the larger of 0 and (I - mean) * unit for each of both variables, and Z the root of the sum of both squares, the
+ * value is Z / (1 + Z). NULL: the value is I / GCOR_MAX_INFORMATION. */
 typedef struct {
     gcor_sink sink; /* must be first */
-    const double *mean, *unit;
+    const double *mean, *unit, *row_mean, *row_unit;
 } gcor_information;
 
 /* Coefficients of a run in single precision are rounded as in a dense result, which gives the same information on every

@@ -46,6 +46,11 @@ gcor_status gcor_sink_merge(gcor_sink *sink, gcor_context *context, gcor_sink *o
     return status || !sink->of ? status : gcor_sink_merge(sink->of, context, other->of);
 }
 
+gcor_status gcor_sink_unpermute(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols) {
+    gcor_status status = sink->type->unpermute ? sink->type->unpermute(sink, context, rows, cols) : GCOR_OK;
+    return status || !sink->of ? status : gcor_sink_unpermute(sink->of, context, rows, cols);
+}
+
 int gcor_sink_merges(const gcor_sink *sink) {
     return sink->of ? gcor_sink_merges(sink->of) : sink->type->merge != NULL;
 }

@@ -105,7 +105,7 @@ mutants <- list(
   r_mutant("null of shrunken coefficients", lbeta(0.5, half), lbeta(1.5, half), "partial"),
   r_mutant("single precision of partial correlations", min(max(squares, 0), 1 - 1 / largest) > 0.5,
            min(max(squares, 0), 1 - 1 / largest) > 2, "partial"),
-  mutant("background of a row", "compare", "above(s->mean[row], s->unit[row], value[k]), b",
+  mutant("background of a row", "compare", "above(s->row_mean[row], s->row_unit[row], value[k]), b",
          "above(mean[k], unit[k], value[k]), b", "clr"),
   mutant("information", "inform", "-gcor_log_of(-(value[k] * value[k]), 0, 0) / 2",
          "value[k] * value[k]", "clr"),

@@ -191,13 +191,16 @@ defined_overlap <- function(x, a) {
   combined_cor(each, a)
 }
 
-# The context likelihoods of coefficients.
-clr_by_hand <- function(r) {
+# The context likelihoods of coefficients. A column and another of its name are a pair, but in no background.
+clr_by_hand <- function(r, names_x = seq_len(nrow(r)), names_y = names_x) {
   information <- -log1p(-r^2) / 2
-  diag(information) <- NA
-  z <- (information - rowMeans(information, na.rm = TRUE)) / apply(information, 1, sd, na.rm = TRUE)
-  z <- pmax(z, 0)
-  sqrt(z^2 + t(z)^2)
+  if (identical(names_x, names_y)) diag(information) <- NA
+  background <- replace(information, outer(names_x, names_y, "=="), NA)
+  above <- function(side) { # how far, in standard deviations
+    means <- apply(background, side, mean, na.rm = TRUE)
+    pmax(sweep(sweep(information, side, means), side, apply(background, side, sd, na.rm = TRUE), "/"), 0)
+  }
+  sqrt(above(1)^2 + above(2)^2)
 }
 
 # The adjacencies that TOMType asks for, of a matrix of coefficients; those that are missing are 0.

@@ -38,7 +38,10 @@ differing <- function(verb, a, data, result) {
     gpuCor = list(r = list(half(as.matrix(if (is.list(result)) result$coefficients else result)), half(r))),
     gpuCorTest = list(r = list(half(as.matrix(result$r)), half(r)),
                       p = list(if (!is.null(result$p.value)) half(as.matrix(result$p.value)), half(p))),
-    gpuCorNetwork = list(edges = both_edges(result, if (is.null(a$normalize)) r else clr_by_hand(r), a, p = p)),
+    gpuCorNetwork = {
+      likelihoods <- function() clr_by_hand(r, colnames(x), colnames(if (is.null(y)) x else y))
+      list(edges = both_edges(result, if (is.null(a$normalize)) r else likelihoods(), a, p = p))
+    },
     gpuConnectivity = list(power = list(result$soft, if (!is.null(a$power)) rowSums(abs(r)^a$power, na.rm = TRUE)),
                            degree = list(result$degree, of_edges(function(r) 1, r)),
                            strength = list(result$strength, of_edges(abs, r)),
