@@ -11,19 +11,31 @@
 #' With `tolerance = 0` every triangle loses its weakest edge, unless two edges are equally weak. A tolerance of 0.1 to
 #' 0.2 keeps edges that are nearly as strong as the others, whose order may be due to errors of estimation.
 #'
-#' @param net A network of [gpuCorNetwork()] or [gpuTOM()] without `y`, or a symmetric sparse matrix with entries in
-#'   \[-1, 1\].
+#' @section Regulators and targets:
+#' In a network of `x` against `y`, the columns of `x` are regulators, such as transcription factors, and those of `y`
+#' their targets. Columns of the same name are one gene: name the regulators that are among the targets as they are
+#' named there, because without edges between regulators there are no triangles. As in ARACNE with a list of
+#' transcription factors (Margolin and others 2006, *Nature Protocols* 1, 662-671), only a regulator can stand between
+#' two others: an edge is removed if it is the weakest of a triangle whose third gene is a regulator. Two regulators of
+#' one target keep their own edge, however weak, if the target regulates neither. Of both edges of two regulators, that
+#' of `x` with `y` and that of `y` with `x`, the stronger one counts, and both are kept or removed together.
+#'
+#' @param net A network of [gpuCorNetwork()] or [gpuTOM()], or a sparse matrix with entries in \[-1, 1\], symmetric or
+#'   with regulators in rows and targets in columns.
 #' @param tolerance A number in \[0, 1\].
 #' @param ...,control `r offered_words("gpuPrune")`
 #' @return `net` without the removed edges: slot `edges` has their number, and slot `adjusted` the tolerance, as
 #'   `pruned`; the other slots say how `net` was made. P values are those of `net`, adjusted over the same pairs. For a
-#'   plain sparse matrix: a `dsCMatrix` without diagonal.
+#'   plain sparse matrix: a `dsCMatrix` without diagonal, or if it is not symmetric a `dgCMatrix`.
 #' @examples
 #' # A chain of genes, each of which drives the next one
 #' set.seed(1)
 #' x <- matrix(rnorm(200 * 6), 200, dimnames = list(NULL, letters[1:6]))
 #' for (j in 2:6) x[, j] <- x[, j - 1] + 0.5 * x[, j]
 #' as.data.frame(gpuPrune(gpuCorNetwork(x, threshold = 0.3)))
+#'
+#' # The first three of them regulate the others, and one another
+#' as.data.frame(gpuPrune(gpuCorNetwork(x[, 1:3], x, threshold = 0.3)))
 #' @export
 gpuPrune <- function(net, tolerance = 0, ..., control = NULL) {
   specs <- specs_of("gpuPrune", ...)
@@ -32,11 +44,11 @@ gpuPrune <- function(net, tolerance = 0, ..., control = NULL) {
   check_slots(net, "net")
   if (is_network(net) && value_name(net) %in% names(NOT_PRUNED)) fail("'net' has ", NOT_PRUNED[[value_name(net)]])
   if (!is_network(net)) net <- plain_network(net)
-  if (!is(net, "dsCMatrix")) fail("'net' must be symmetric; a network of 'x' against 'y' has no triangles")
   bad <- which(is.na(net@x) | abs(net@x) > 1)
   if (length(bad)) fail("'net' must have entries from -1 to 1, not ", format(net@x[bad[1L]]))
   threads <- new_place(specs$control)$threads
-  is_kept <- checked(.Call(r_prune, net@p, net@i, net@x, tolerance, threads))
+  prune <- function(p, i, x) checked(.Call(r_prune, p, i, x, tolerance, threads))
+  is_kept <- if (is(net, "dsCMatrix")) prune(net@p, net@i, net@x) else kept_of_regulators(net, prune)
   slots <- kept_entries(net, is_kept)
   if (!is_network(net)) return(with_slots(net, slots))
   tests <- net@tests
@@ -51,6 +63,31 @@ gpuPrune <- function(net, tolerance = 0, ..., control = NULL) {
   adjusted <- c(net@adjusted[!names(net@adjusted) %in% c("pruned", "shared")], list(pruned = tolerance))
   with_slots(net, c(slots, list(edges = as.numeric(sum(is_kept)), tests = tests, adjusted = adjusted,
                                 stability = net@stability[is_kept[seq_along(net@stability)]])))
+}
+
+# Returns which entries of a network of regulators (rows) against targets are kept. `prune`: a function of the upper
+# triangle of a symmetric network in compressed columns. Regulators are its first vertices, and targets without a
+# regulator's name follow. Every triangle has two regulators, so that the third gene of a target's edge is always one.
+# That of an edge of two regulators may be a target, but not in their own network.
+kept_of_regulators <- function(net, prune) {
+  size <- dim(net)
+  regulator <- match(net@Dimnames[[2L]], net@Dimnames[[1L]], 0L, c("", NA))
+  if (!any(regulator > 0L)) {
+    fail("'net' is not symmetric, and no column has the name of a row, so that it has no triangles; in a network of ",
+         "'x' against 'y', 'y' must have the columns of 'x', too, with the same names")
+  }
+  ends <- network_ends(net)
+  to <- ifelse(regulator > 0L, regulator, size[1L] + seq_along(regulator))[ends$to]
+  row <- pmin(ends$from, to)
+  column <- pmax(ends$from, to)
+  edge <- row + as.numeric(column) * size[1L] # the same for both entries of two regulators
+  sorted <- order(column, row, -abs(net@x))
+  first <- sorted[!duplicated(edge[sorted])]
+  prune_some <- function(e) prune(c(0L, cumsum(tabulate(column[e], sum(size)))), row[e] - 1L, net@x[e])
+  is_kept <- prune_some(first)
+  of_two <- column[first] <= size[1L]
+  is_kept[of_two] <- prune_some(first[of_two])
+  is_kept[match(edge, edge[first])]
 }
 
 A_NETWORK <- "a network of gpuCorNetwork(output = \"matrix\")"
