@@ -55,6 +55,10 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' `"bicor"` need at least `r gpucor:::MIN_TESTED[["bicor"]]` observations, and those of `"distance"`
 #' `r gpucor:::MIN_TESTED[["distance"]]`; with fewer, use `adjust = "maxT"`.
 #'
+#' To adjust p values by [stats::p.adjust()], take those of `output = "dist"`, which has each pair once;
+#' `p <- test$p.value; p[] <- p.adjust(p, "holm")` keeps names and shape. A symmetric matrix has each pair twice, which
+#' makes p values by Bonferroni and Holm twice as large; those by Benjamini and Hochberg stay the same.
+#'
 #' @section Confidence intervals:
 #' `conf.level = 0.95` adds intervals by Fisher's z, `atanh(r)`: with the normal quantile q, they reach from
 #' `tanh(z - q s)` to `tanh(z + q s)`. The squared standard error s^2 is:
@@ -100,6 +104,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' test <- gpuCorTest(mtcars, method = "kendall")
 #' test
 #' plot(test)
+#' p <- test$p.value
+#' p[] <- p.adjust(p, "holm") # of each pair once
+#' p["mpg", "wt"]
 #' gpuCorTest(mtcars[, 1:4], conf.level = 0.95)
 #' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman")$p.value # exact
 #' @order 1

@@ -397,6 +397,11 @@ test_that("a column with itself has no p value, in any matrix of any result", {
   expect_identical(diag(as.matrix(attr(gpuCor(m, lag = -1:1), "lag"))), c(a = 0, b = 0, c = 0, d = 0))
   p <- gpuCorTest(m)$p.value
   expect_equal(p.adjust(as.matrix(p), "BH")[2:4], p.adjust(p, "BH")[1:3]) # each p value twice
+  expect_equal(p.adjust(as.matrix(p), "holm")[2:4], pmin(1, 2 * p.adjust(p, "holm"))[1:3])
+  adjusted <- p
+  adjusted[] <- p.adjust(p, "holm")
+  expect_identical(attributes(adjusted), attributes(p))
+  expect_identical(adjusted["c", "b"], p.adjust(c(p), "holm")[4])
   moments <- gpuCorWindows(m, width = 10, output = "moments")
   expect_identical(vapply(moments[c("mean", "sd", "min", "max")], function(v) as.matrix(v)[2, 2], 0),
                    c(mean = 1, sd = 0, min = 1, max = 1))
