@@ -53,20 +53,20 @@ gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, c
     *picked = NULL;
     if (!design || n_obs == 0) return GCOR_OK;
     int weighted = has_weights(design);
-    const int64_t n_basis = design->n_first ? gcor_basis_values(design) : design->n_basis * n_obs;
-    int64_t values = n_obs * (2 * weighted + design->n_raw + design->n_map) + 2 * n_basis;
+    const int64_t basis_values = design->n_first ? gcor_basis_values(design) : design->n_basis * n_obs;
+    int64_t values = n_obs * (2 * weighted + design->n_raw + design->n_map) + 2 * basis_values;
     gcor_design *own = gcor_alloc(context, (int64_t)sizeof *own + values * (int64_t)sizeof(double), 1,
                                   "weights of observations and covariates");
     if (!own) return GCOR_NO_MEMORY;
     double *weight = (double *)(own + 1), *root = weight + weighted * n_obs, *basis = root + weighted * n_obs;
-    double *removed = basis + n_basis, *raw = removed + n_basis;
+    double *removed = basis + basis_values, *raw = removed + basis_values;
     double *map = raw + design->n_raw * n_obs;
     for (int64_t k = 0; weighted && k < n_obs; k++) {
         weight[k] = design->weight[position(observed, k)];
         root[k] = sqrt(weight[k]);
     }
     if (design->n_first)
-        memcpy(basis, design->basis, (size_t)n_basis * sizeof *basis);
+        memcpy(basis, design->basis, (size_t)basis_values * sizeof *basis);
     else
         pick_columns(design->basis, design->n_basis, design->n_rows, observed, n_obs, basis);
     if (design->removed) pick_columns(design->removed, design->n_basis, design->n_rows, observed, n_obs, removed);

@@ -71,8 +71,7 @@ static int64_t count_columns(SEXP matrix) {
 
 /* design: list(weights: a number for each observation, or NULL; basis and raw: matrices with a row for each, or NULL;
  * removed and map: such matrices, or NULL; first: NULL, or the rows, from 0, at which the basis, of fewer rows then, is
- * repeated; keeps; ranked; option: numbers, or NULL; and what r_df_parse() takes). See
- * gcor_design. */
+ * repeated; keeps; ranked; option: numbers, or NULL; and what r_df_parse() takes). See gcor_design. */
 gcor_design r_design_parse(SEXP design, int64_t n_obs) {
     SEXP basis = r_element(design, "basis"), raw = r_element(design, "raw");
     SEXP map = r_element(design, "map"), removed = r_element(design, "removed");
