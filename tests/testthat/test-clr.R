@@ -157,7 +157,8 @@ test_that("the result does not depend on threads, and a plan gives the same", {
 
 test_that("every back end gives the same bytes", {
   x <- factors_of(105, 700)
-  for (y in list(NULL, regulators_of(x), unname(x[, 1:200]))) for (method in c("pearson", "spearman", "kendall", "mi")) {
+  sides <- list(NULL, regulators_of(x), unname(x[, 1:200]))
+  for (y in sides) for (method in c("pearson", "spearman", "kendall", "mi")) {
     nets <- lapply(backends(), function(backend) {
       net <- gpuCorNetwork(x, y, density = 0.02, normalize = "clr", method = method, backend = backend)
       list(net@i, net@p, net@x, net@threshold)
