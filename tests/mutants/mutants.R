@@ -107,6 +107,7 @@ mutants <- list(
            min(max(squares, 0), 1 - 1 / largest) > 2, "partial"),
   mutant("background of a row", "compare", "above(s->row_mean[row], s->row_unit[row], value[k]), b",
          "above(mean[k], unit[k], value[k]), b", "clr"),
+  mutant("background of y's columns", "gcor_information_of", "GCOR_FULL ? of->n_col : 0", "GCOR_FULL ? 0 : 0", "clr"),
   mutant("information", "inform", "-gcor_log_of(-(value[k] * value[k]), 0, 0) / 2",
          "value[k] * value[k]", "clr"),
   mutant("information of strong pairs", "gcor_information_in", "-gcor_log_of_rest(r * r < 1 ? r * r : 0) / 2", "r * r",

@@ -241,6 +241,21 @@ test_that("a run of some columns has that block of the values of all", {
   expect_identical(few$mask$x$label, masked$mask$x$label[picked])
 })
 
+test_that("some columns of context likelihoods keep their backgrounds", {
+  made <- function(y) {
+    gpucor:::clr_run(gpucor:::new_run(NULL, gpucor:::specs_of("gpuCor"), x, y, "pearson", "everything",
+                                      list(name = "threshold", value = 0), "absolute", takes = "subjects"))
+  }
+  likelihoods <- function(run) as.matrix(gpucor:::plain_matrix(gpucor:::network_rows(run), run))
+  one <- made(NULL)
+  expect_equal(likelihoods(gpucor:::with_columns(one, c(9, 2, 5))), likelihoods(one)[c(9, 2, 5), c(9, 2, 5)])
+  two <- made(x[, 12:6])
+  all <- likelihoods(two)
+  expect_equal(likelihoods(gpucor:::with_columns(two, c(5, 2), c(4, 1, 7))), all[c(5, 2), c(4, 1, 7)])
+  expect_equal(likelihoods(gpucor:::with_columns(two, c(5, 2))), all[c(5, 2), ])
+  expect_equal(likelihoods(gpucor:::with_columns(two, y = c(4, 1, 7))), all[, c(4, 1, 7)])
+})
+
 test_that("a run of some rows has the values of these rows alone", {
   drawn <- c(1:2, 8:30, 33, 36:40)
   for (setting in setdiff(names(settings), c("coherence", "bandpass"))) { # series have a time

@@ -66,6 +66,8 @@ test_that("of regulators and targets the weakest edges of triangles with two reg
     found <- gpuPrune(as_sparse(m), tolerance)
     expect_identical(as.matrix(found), pruned_targets(m, tolerance), label = label)
     removed <<- removed + sum(m != 0) - sum(as.matrix(found) != 0)
+    m[m != 0] <- seq(0.05, 0.95, length.out = sum(m != 0)) # both entries of two regulators differ
+    expect_identical(as.matrix(gpuPrune(as_sparse(m), tolerance)), pruned_targets(m, tolerance), label = label)
   })
   expect_gt(removed, 100)
 })
