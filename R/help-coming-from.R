@@ -48,6 +48,7 @@
 #' | | `corr.test(x, adjust = "holm")` | `p.adjust(gpuCorTest(x)$p.value, "holm")` |
 #' | lionessR | `lioness(t(x), function(x) cor(t(x)))` | `gpuCorNetwork(x, threshold = , lioness = 1:n)` |
 #' | minet | `aracne(mim, eps = 0)` | `gpuPrune(net)` |
+#' | | `clr(mim)`; regulators against targets | `gpuCorNetwork(x, normalize = "clr", density = )`; `gpuCorNetwork(x, y, normalize = "clr", density = )` |
 #' | PLINK 1.9 | `--r2 --ld-window-kb 1000 --ld-window-r2 0.2` (and a large `--ld-window`) | `gpuCorNetwork(x, pairs = pairMask(x$variants[c("chromosome", "bp")], within_distance = 1e6), threshold = sqrt(0.2), use = "pairwise")` with `x <- gpuCorFile("x.bed")` |
 #' | AFNI | `3dTcorrMap -Mean`, `-Zmean` | `gpuConnectivity(x, maps = "mean")$mean`, `tanh(gpuConnectivity(x, maps = "z")$z)` |
 #' | | `3dDegreeCentrality -thresh 0.3` | `gpuConnectivity(x, threshold = 0.3, sign = "positive")$degree` |

@@ -34,7 +34,8 @@
 #' `method = "mi"` I is the mutual information. It takes two passes, and `threshold` is one of `clr`. With `y`, such as
 #' regulators in `x` and their targets in `y`, the background of a column of `x` is its pairs with all columns of `y`,
 #' and that of a column of `y` its pairs with all columns of `x`. A regulator that is among the targets, by its name,
-#' has a pair with itself, which is an edge as without `normalize`, but is in no background.
+#' has a pair with itself, which is an edge as without `normalize`, but is in no background. Drop these edges by
+#' `subset(as.data.frame(net), from != to)`.
 #'
 #' `lag = -10:10` makes the network of each pair's coefficient of largest size over these lags, as in the section on
 #' lags of [gpuCor()]. The weight that is compared is that of `sign`. `threshold`, `density` or `k`, one value, refer to
