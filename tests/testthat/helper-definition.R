@@ -233,6 +233,23 @@ loo <- function(x) {
   }))
 }
 
+# The same for all pairs of columns: the mean over subjects and both orders.
+isfc <- function(x, combine = "fisher") {
+  scores <- if (combine == "mean") identity else atanh
+  r <- Reduce(`+`, lapply(seq_along(x), function(s) scores(cor(x[[s]], Reduce(`+`, x[-s]))))) / length(x)
+  r <- (r + t(r)) / 2
+  if (combine == "mean") r else tanh(r)
+}
+
+# The mean z of pairs of subjects within groups and between them, for each column.
+means_of_pairs <- function(x, labels, scores = atanh) {
+  sapply(seq_len(ncol(x[[1]])), function(v) {
+    z <- scores(cor(sapply(x, function(own) own[, v])))
+    kind <- outer(labels, labels, function(one, other) ifelse(one != other, "between", one))
+    tapply(z[lower.tri(z)], kind[lower.tri(kind)], mean)
+  })
+}
+
 # A window's weights: a Gaussian's convolution with the rectangle that leaves three standard deviations at both ends.
 gaussian_taper <- function(width, shape) {
   sigma <- shape * width

@@ -47,15 +47,12 @@ test_that("each subject is adjusted before the mean", {
 })
 
 test_that("ISFC is that of the definition, with the ISC as its diagonal", {
-  others <- lapply(1:5, function(s) Reduce(`+`, subjects[-s]) / 4)
-  each <- Map(cor, subjects, others)
-  r <- Reduce(`+`, lapply(each, atanh)) / 5
   found <- gpuISC(subjects, output = "isfc")
   expect_s3_class(found, "gpuCor")
-  expect_equal(as.matrix(found), tanh((r + t(r)) / 2), tolerance = 1e-12)
+  expect_equal(as.matrix(found), isfc(subjects), tolerance = 1e-12)
   expect_equal(unname(diag(as.matrix(found))), gpuISC(subjects)$isc, tolerance = 1e-12)
-  r <- Reduce(`+`, each) / 5
-  expect_equal(as.matrix(gpuISC(subjects, output = "isfc", combine = "mean")), (r + t(r)) / 2, tolerance = 1e-12)
+  expect_equal(as.matrix(gpuISC(subjects, output = "isfc", combine = "mean")), isfc(subjects, "mean"),
+               tolerance = 1e-12)
   expect_output(print(found), "5 subjects combined by Fisher's z")
   expect_error(found$p.value, "many subjects combined")
 })
@@ -201,15 +198,6 @@ groups <- local({
   list(x = x, labels = rep(c("a", "b"), c(4, 3)))
 })
 
-# The mean z of the pairs within the groups and between them, for each column.
-means_of_pairs <- function(x, labels, scores = atanh) {
-  sapply(seq_len(ncol(x[[1]])), function(v) {
-    z <- scores(cor(sapply(x, function(own) own[, v])))
-    kind <- outer(labels, labels, function(one, other) ifelse(one != other, "between", one))
-    tapply(z[lower.tri(z)], kind[lower.tri(kind)], mean)
-  })
-}
-
 test_that("groups are compared by pairs of subjects, whose labels are permuted", {
   x <- groups$x
   means <- means_of_pairs(x, groups$labels)
@@ -302,10 +290,6 @@ test_that("a group whose subjects differ more is told of", {
 })
 
 test_that("ISFC's p values count the largest of all pairs in surrogates", {
-  isfc_of <- function(x) {
-    r <- Reduce(`+`, lapply(seq_along(x), function(s) atanh(cor(x[[s]], Reduce(`+`, x[-s]))))) / length(x)
-    tanh((r + t(r)) / 2)
-  }
   for (surrogate in c("rotation", "phase")) {
     set.seed(5)
     found <- gpuISC(subjects, output = "isfc", n_perm = 8, surrogate = surrogate)
@@ -316,7 +300,7 @@ test_that("ISFC's p values count the largest of all pairs in surrogates", {
         all <- c(1, factors[, s], Conj(rev(factors[-n / 2, s])))
         Re(mvfft(mvfft(own) * all, inverse = TRUE)) / n
       }, subjects, (b - 1) * 5 + 1:5)
-      r <- isfc_of(turned)
+      r <- isfc(turned)
       max(abs(r[lower.tri(r)]))
     })
     expected <- sapply(abs(as.vector(found)), function(r) (1 + sum(maxima >= r)) / 9)
