@@ -186,22 +186,27 @@ draw_montage <- function(map, gray, box, axis, places, colors, label, main, abov
 #' @rdname voxelMatrix
 #' @param max An integer: max. rows of the picture of a matrix; more voxels are averaged in so many groups.
 #' @param confounds `NULL`, or a numeric matrix with a row for each time point, whose columns are drawn as lines above
-#'   the picture of a matrix, such as `readConfounds(file, c("framewise_displacement", "dvars"))`.
+#'   the picture of a matrix, such as `readConfounds(file, c("framewise_displacement", "dvars"))`. Where `x` has
+#'   only the volumes of its attribute `keep`, the others are gaps.
 #' @export
 plot.voxelMatrix <- function(x, max = 500, confounds = NULL, ...) {
   max <- check_whole(max, "max", 1, 1e4)
+  rows <- rep(TRUE, nrow(x))
   if (!is.null(confounds)) {
     confounds <- check_that(confounds, "confounds", is_variables(confounds), "a numeric matrix")
+    keep <- attr(confounds, "keep", exact = TRUE)
+    if (!is.null(keep) && sum(keep) == nrow(x)) rows <- keep
     confounds <- as.matrix(confounds)
-    check_that(confounds, "confounds", nrow(confounds) == nrow(x) && ncol(confounds) %in% 1:8,
-               paste("of", n_of(nrow(x), "row"), "and 1 to 8 columns"), shown = show_size(dim(confounds)))
+    check_that(confounds, "confounds", nrow(confounds) == length(rows) && ncol(confounds) %in% 1:8,
+               paste("of", n_of(length(rows), "row"), "and 1 to 8 columns"), shown = show_size(dim(confounds)))
   }
   values <- t(scale(unclass(x)[, sort(drawn_places(ncol(x), 20000)), drop = FALSE]))
   values <- reduce_rows(values, max)
+  values <- values[, replace(rep(NA, length(rows)), rows, seq_len(nrow(x))), drop = FALSE] # NA: a gap
   top <- stats::quantile(abs(values), 0.99, na.rm = TRUE, names = FALSE)
   limits <- c(-1, 1) * if (is.finite(top) && top > 0) top else 1
   tr <- attr(x, "tr", exact = TRUE)
-  draw_carpet(list(values = values, time = if (is.null(tr)) seq_len(nrow(x)) else (seq_len(nrow(x)) - 1) * tr,
+  draw_carpet(list(values = values, time = if (is.null(tr)) seq_along(rows) else (seq_along(rows) - 1) * tr,
                    xlab = if (is.null(tr)) "time point" else "time (s)", ylab = n_of(ncol(x), "voxel"),
                    limits = limits, title = "z score"), ..., lines = confounds)
   invisible(x)

@@ -57,6 +57,7 @@ average <- rowMeans(volumes, dims = 3)
 bright <- average > quantile(average[average > 0], 0.5)
 voxels <- voxelMatrix(bold, mask = bright)
 places <- tryCatch(voxelCoords(voxels), error = function(e) which(attr(voxels, "mask") > 0, arr.ind = TRUE))
+kept <- !seq_len(nrow(voxels)) %in% 8:9
 seed_map <- voxelImage(as.vector(gpuCor(voxels[, ncol(voxels) %/% 2, drop = FALSE], voxels)), voxels)
 
 pictures <- list(
@@ -112,8 +113,8 @@ pictures <- list(
   "Slices of a map" = quote(plot(seed_map, bold, from = 0.3, label = "r")),
   "Slices with outlines" = quote(plot(seed_map, bold, from = 0.1, above = 0.4, label = "r")),
   "Carpet" = quote(plot(voxels)),
-  "Carpet with confounds" = quote(plot(voxels, confounds = cbind(
-    framewise_displacement = abs(sin(seq_len(nrow(voxels)))), dvars = rowMeans(abs(voxels))
-  ))),
+  "Carpet with confounds" = quote(plot(voxels[kept, ], confounds = structure(cbind(
+    framewise_displacement = abs(sin(seq_along(kept))), dvars = c(NA, rowMeans(abs(voxels))[-1])
+  ), keep = kept))),
   "Inter-subject correlation" = quote(plot(gpuISC(subjects)))
 )

@@ -91,6 +91,12 @@ test_that("every result has a picture, and the device stays as it was", {
   moved <- cbind(fd = c(NA, seq_len(n - 1)), dvars = 1)
   expect_true(all(c("fd", "dvars") %in% texts_of(plot(voxelMatrix(img), confounds = moved))))
   draw(plot(voxelMatrix(img), confounds = moved[, 1]))
+  # Volumes that were left out are gaps.
+  keep <- seq_len(n) %% 3 != 0
+  gaps <- function(x, ...) mean(pixels_of(plot(x, confounds = structure(moved, ...))) == "#D9D9D9")
+  expect_identical(gaps(voxelMatrix(img), keep = keep), gaps(voxelMatrix(img)))
+  expect_gt(gaps(voxelMatrix(img, keep = keep), keep = keep), 0.1)
+  expect_error(draw(plot(voxelMatrix(img, keep = keep), confounds = moved)), "'confounds' must be of 14 rows")
   expect_error(draw(plot(voxelMatrix(img), confounds = moved[-1, ])), "'confounds' must be of .* and 1 to 8 columns")
   expect_error(draw(plot(voxelMatrix(img), confounds = "a.tsv")), "'confounds' must be a numeric matrix")
   expect_identical(plot_returns(r), r)
