@@ -133,12 +133,13 @@ title_at <- function(what, text, line) {
   invisible(size)
 }
 
-# Adds a line below the title, reduced if the figure would clip it.
-note <- function(text) {
+# Adds a line below the title, reduced if the figure would clip it. `more`: NULL, or what it adds if that is legible.
+note <- function(text, more = NULL) {
   middle <- mean(graphics::par("plt")[1:2])
   room <- 2 * min(middle, 1 - middle) * graphics::par("fin")[1L]
-  size <- 0.75 * min(1, 0.98 * room / graphics::strwidth(text, "inches", cex = 0.75))
-  graphics::mtext(text, 3L, 0.3, cex = size * graphics::par("cex"))
+  fitting <- function(text) 0.98 * room / graphics::strwidth(text, "inches", cex = 0.75)
+  if (length(more) && fitting(paste0(text, more)) > 0.75) text <- paste0(text, more)
+  graphics::mtext(text, 3L, 0.3, cex = 0.75 * min(1, fitting(text)) * graphics::par("cex"))
 }
 
 # Returns equally spaced ticks of a logarithmic axis; below one decade, those of a linear axis.

@@ -188,9 +188,9 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
 #' @rdname gpuCorTest
 #' @param type For `plot()`: `"p.value"`, a histogram of the p values with the counts expected under the null;
 #'   `"volcano"`, p on a logarithmic axis against the effect; `"heatmap"`, coefficients or differences, with stars by p
-#'   values; or `"auto"`, the first two. With `classes` of [gpuCorCompare()] a heat map has the coefficients in `x`
-#'   below the diagonal and those in `y` above it, and `"groups"`, in place of the volcano, draws one against the other.
-#'   Of many pairs it draws a sample.
+#'   values; or `"auto"`, the first two. For [gpuCorCompare()] of two matrices, or with `classes`, `"groups"`, in place
+#'   of the volcano, draws the coefficients in `x` against those in `y`; with `classes` a heat map has the former below
+#'   the diagonal and the latter above it. Of many pairs it draws a sample.
 #' @param labels,level For `plot()`: how many significant pairs to name, those with the smallest p values, if there is
 #'   space; and the level of significance, of `p.adjusted` if there is one, else of `fdr`, else of the p value.
 #' @param max,groups,order,zlim For heat maps: see [gpuCor-class].
@@ -318,14 +318,14 @@ draw_two_groups <- function(x, shown, labels, ...) {
   hubs <- sort(table(unlist(test_rows(x, which(shown$found))[c("from", "to")])), decreasing = TRUE)
   hubs <- utils::head(hubs[hubs > 1], 3L)
   if (length(hubs)) hubs <- paste0("; most: ", toString(paste0(distinct_names(names(hubs), 16L), " (", hubs, ")")))
-  note(paste0(shown$note, hubs))
+  note(shown$note, hubs)
 }
 
 # Draws effects, or the coefficients of both groups, as a heat map with stars. `pairs`: the user's arguments of
 # draw_pairs().
 draw_tests <- function(x, shown, pairs, max, ..., main = NULL) {
   is_pairs <- inherits(effect_of(x), "dist")
-  upper <- if (is_pairs) x[["r.y"]]
+  upper <- if (is_pairs && !is.null(x[["class"]])) x[["r.y"]]
   if (is.null(main) && !is.null(upper)) main <- "r in x (below the diagonal) and in y (above)"
   values <- if (is.null(upper)) effect_of(x) else x$r.x
   if (!is_pairs) values <- as.matrix(values) # of a single pair

@@ -26,10 +26,16 @@ compare_all <- function(run, error, maxima, scores = NULL) {
     doing(tests, "p values")
     found <- c(found[c("difference", "statistic", "df")], list(p.value = exp(-t_scores(found))))
   } else {
-    difference <- atanh(as.vector(values_of_pairs(coefficients, if (is.null(run$y)) "row" else "rectangle")))
+    layout <- if (is.null(run$y)) "row" else "rectangle"
+    difference <- atanh(as.vector(values_of_pairs(coefficients, layout)))
     doing(tests, "p values")
     min_p <- min_rank_p(run$method, compared_groups(run$x))
     found <- c(list(difference = difference), z_tests(difference / error, several_groups(run$x), min_p))
+    if (is.null(several_groups(run$x)) && is.null(run$criterion$classes)) {
+      of <- function(at) repeated(as.vector(values_of_pairs(of_group(run, at), layout)))
+      first <- seq_len(run$x$n_first)
+      found <- c(found, list(r.x = of(first), r.y = -of(seq_along(run$x$data)[-first]))) # weights of y are negative
+    }
   }
   found <- lapply(found, own_missing)
   warn_perfect(found$difference, run)
@@ -91,14 +97,17 @@ group_test <- function(run, at, rows) {
   })
 }
 
-one_group_tests <- function(run, at, rows = NULL) {
+# Returns the run of the subjects `at`.
+of_group <- function(run, at) {
   x <- run$x
   x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
   x[c("n_first", "model")] <- list(length(at), NULL)
   y <- run$y
   if (!is.null(y)) y$data <- y$data[at]
-  group_tests(part_of(with_values(run, x, y), 1, 0, "coefficients of the groups"), rows)
+  part_of(with_values(run, x, y), 1, 0, "coefficients of the groups")
 }
+
+one_group_tests <- function(run, at, rows = NULL) group_tests(of_group(run, at), rows)
 
 # ---- what is told
 

@@ -66,10 +66,11 @@
 #' @param n_perm The number of permutations, 0 for none.
 #' @param components,enhance For subjects, with `n_perm`: `"size"` or `"sum"` with `threshold`, or `"tfce"` with
 #'   `enhance`, two numbers from 0 to 10. See the section on components of [gpuCorCompare-subjects].
-#' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
-#'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016, *BMC
-#'   Systems Biology* 10, 106) such as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's own p value is above
-#'   the level. Classes say nothing about the difference: choose pairs by its `fdr`.
+#' @param classes A number, the level of significance for the correlations of each group: adds `class`, one of the nine
+#'   classes of DGCA (McKenzie and others 2016, *BMC Systems Biology* 10, 106) such as `"+/-"`: positive in `x`, negative
+#'   in `y`; 0 if the group's own p value is above the level. It also adds `r.x` and `r.y`, the groups' own coefficients,
+#'   which a comparison of all pairs of two matrices always has. Classes say nothing about the difference: choose pairs
+#'   by its `fdr`.
 #' @param seeds Names or numbers of columns; or series, a matrix or a list of one for each subject, those of `x` first:
 #'   only their pairs with all columns are compared, without a criterion. Results are matrices, columns x seeds, `NA`
 #'   for a seed with itself; `fdr` and `n_perm` refer to these pairs.
@@ -77,10 +78,11 @@
 #'   to these pairs.
 #' @param ...,adjustment,subjects,permutation,control `r offered_words("gpuCorCompare")`
 #' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t or F; fixed effects: z
-#'   or chi-squared), `df` (t, F and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that
-#'   takes names, `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `tested` (F: the
-#'   number of contrasts), `n` (each group's numbers of observations), `compared` (`"groups"`, `"several"`, `"pairs"`,
-#'   `"mean"`, `"contrast"` or `"effects"`), `method`, `use`. `as.data.frame()` has a row for each pair.
+#'   or chi-squared), `df` (t, F and chi-squared), `p.value`, `r.x` and `r.y` (fixed effects of two groups: their own
+#'   coefficients), `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that takes names, `$fdr["a", "b"]`; and `error`
+#'   (fixed effects: the standard error of all differences), `tested` (F: the number of contrasts), `n` (each group's
+#'   numbers of observations), `compared` (`"groups"`, `"several"`, `"pairs"`, `"mean"`, `"contrast"` or `"effects"`),
+#'   `method`, `use`. `as.data.frame()` has a row for each pair.
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
 #'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
@@ -308,7 +310,7 @@ check_comparison <- function(run, found, given, n_perm) {
   if (n_perm > 0) warn_unequal_spread(run)
   if (!length(given)) {
     # Measured peak bytes per pair: the results and the copies of false_discovery_rates().
-    check_memory((if (is_fixed) 72 else 81) * run$pairs, "gpuCorCompare()", n_of(run$pairs, "pair"),
+    check_memory((if (is_fixed) 93 else 81) * run$pairs, "gpuCorCompare()", n_of(run$pairs, "pair"),
                  "'threshold', 'density', 'k', 'p.value' or 'fdr' says which pairs to keep")
   }
 }

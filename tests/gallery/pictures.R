@@ -16,7 +16,7 @@ traits <- data.frame(age = about$age, sex = about$sex, stage = factor(substr(abo
 set.seed(1)
 modules <- gpuModules(genes, power = 6, stability = 10)
 network <- gpuCorNetwork(genes, density = 0.002)
-compared <- gpuCorCompare(genes[is_t, 1:300], genes[!is_t, 1:300], classes = 0.01)
+compared <- gpuCorCompare(genes[is_t, 1:300], genes[!is_t, 1:300])
 associated <- gpuAssociation(genes, traits["age"], covariates = ~ sex, data = traits)
 
 templates <- "/usr/share/mricron/templates"

@@ -483,6 +483,26 @@ test_that("classes are by the sign and the p value of each group", {
   expect_identical(is.na(frame$class), frame$from == 3 | frame$to == 3)
 })
 
+test_that("all pairs of two groups have the coefficients of each", {
+  set.seed(9)
+  x <- matrix(rnorm(150), 30) + rnorm(30)
+  x[, 2] <- x[, 1] + 0.05 * rnorm(30)
+  y <- matrix(rnorm(200), 40, dimnames = list(NULL, letters[1:5]))
+  colnames(x) <- colnames(y)
+  for (method in c("pearson", "spearman")) {
+    found <- gpuCorCompare(x, y, method = method, precision = "double")
+    expect_equal(as.matrix(found$r.x), cor(x, method = method), tolerance = 1e-6)
+    expect_equal(as.matrix(found$r.y), cor(y, method = method), tolerance = 1e-6)
+  }
+  of_seeds <- gpuCorCompare(x, y, seeds = c("b", "d"), precision = "double")
+  expect_equal(of_seeds$r.y[c("a", "c", "e"), ], cor(y)[c("a", "c", "e"), c("b", "d")], tolerance = 1e-6)
+  y[, "e"] <- 0 # a pair without a coefficient in one group has that of the other
+  found <- suppressWarnings(gpuCorCompare(x, y))
+  expect_equal(as.matrix(found$r.x), cor(x), tolerance = 1e-6)
+  expect_identical(unname(is.na(as.matrix(found$r.y))[, "e"]), c(TRUE, TRUE, TRUE, TRUE, FALSE))
+  expect_null(as.list(suppressWarnings(gpuCorCompare(list(x, y, x[20:1, ]), effects = "fixed")))[["r.x"]])
+})
+
 test_that("what is printed says what it is", {
   set.seed(8)
   x <- some_subjects(c(20, 20), 8)
@@ -491,7 +511,7 @@ test_that("what is printed says what it is", {
   expect_output(print(gpuCorCompare(x, x[1:2], threshold = 0)),
                 "Differences of Fisher.s z: network of 8 .*difference")
   frame <- as.data.frame(gpuCorCompare(x[[1]], x[[2]]))
-  expect_named(frame, c("from", "to", "difference", "statistic", "p.value", "fdr"))
+  expect_named(frame, c("from", "to", "difference", "r.x", "r.y", "statistic", "p.value", "fdr"))
 })
 
 test_that("infinite and missing values are warned of where the result does not show them", {

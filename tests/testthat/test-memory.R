@@ -69,8 +69,8 @@ test_that("tests of pairs take what is allocated for them", {
   expect_limit(24 * n^2, function() gpuCor(x, output = "list"), "^gpuCorTest\\(\\) takes 96 MB")
   x[1, 1] <- NA
   expect_limit(compact + 24 * pairs, function() gpuCorTest(x), "takes 56 MB")
-  expect_limit(72 * pairs, function() gpuCorCompare(few_rows(n)[c(1:3, 1:3), ], few_rows(n, 2)[c(1:3, 1:3), ]),
-               "^gpuCorCompare\\(\\) takes 144 MB, .* says which pairs to keep")
+  expect_limit(93 * pairs, function() gpuCorCompare(few_rows(n)[c(1:3, 1:3), ], few_rows(n, 2)[c(1:3, 1:3), ]),
+               "^gpuCorCompare\\(\\) takes 186 MB, .* says which pairs to keep")
   with_free(1e7, {
     expect_error(gpuTtest(5, numeric(2e6)), "^gpuTtest\\(\\) takes 16 MB, for 2,000,000 coefficients")
     expect_error(gpuCorPerm(few_rows(500)), "^gpuCorPerm\\(\\) takes 18 MB, for 250,000 values")

@@ -154,8 +154,12 @@ test_that("the coefficients of one group are drawn against those of the other", 
   most <- sort(table(unlist(rows[rows$fdr <= 0.05, c("from", "to")])), decreasing = TRUE)
   expect_true(has(texts, paste0("fdr <= 0.05; most: ", names(most)[1], " [(]", most[[1]], "[)]")))
   expect_true("r in y" %in% texts_of(plot(two))) # by default both groups, where they are known
-  expect_true("Volcano" %in% texts_of(plot(compared)))
-  expect_error(draw(plot(compared, "groups")), "needs the coefficients of two groups, .*classes = 0.05")
+  expect_true(has(texts_of(plot(two), 4), "of 190 tests with fdr <= 0.05$")) # without what would not be legible
+  expect_true("r in y" %in% texts_of(plot(compared))) # z against its own p is the same curve for all data
+  subjects <- lapply(1:8, function(i) normal(40, 5, seed = i))
+  of_subjects <- gpuCorCompare(subjects[1:4], subjects[5:8])
+  expect_true("Volcano" %in% texts_of(plot(of_subjects)))
+  expect_error(draw(plot(of_subjects, "groups")), "needs the coefficients of two groups, .*classes = 0.05")
   expect_error(draw(plot(test, "groups")), "needs the coefficients of two groups")
   expect_true(all(c(warm(), cold()) %in% substr(pixels_of(plot(two, "groups", labels = 0)), 1, 7)))
 })
