@@ -223,35 +223,44 @@ mark_median <- function(values) {
 # ---- labels of points
 
 # Places labels of some of the points. Returns list(x, y: the middle of each label, NA where none fits; wide, high: half
-# their sizes). Earlier labels take precedence. No label covers another one or part of a point; among more than 500
-# points it may cover those without a label. `radius`: radius of each point in inches, -Inf if labels may cover it;
-# `box`: where labels may be, as par("usr"); `far`: distances from the point in heights of letters.
-place_labels <- function(which, labels, x, y, radius, cex, box = graphics::par("usr"), far = c(0.2, 1, 2, 4, 6)) {
+# their sizes). Earlier labels take precedence. No label covers another one, the line from it to its point, or part of a
+# point; among more than 500 points it may cover those without a label. `radius`: radius of each point in inches, -Inf
+# if labels may cover it.
+place_labels <- function(which, labels, x, y, radius, cex) {
   inch <- graphics::xyinch(warn.log = FALSE)
   x <- x / inch[1L]
   y <- y / inch[2L]
-  edges <- box / rep(inch, each = 2L)
+  edges <- graphics::par("usr") / rep(inch, each = 2L)
   em <- graphics::strheight("M", "inches", cex = cex)
   wide <- graphics::strwidth(labels, "inches", cex = cex) / 2 + 0.25 * em
   high <- 0.8 * em
   ring <- data.frame(across = c(0, 0, 1, -1, 1, -1, -1, 1), up = c(1, -1, 0, 0, 1, 1, -1, -1),
-                     far = rep(far, each = 8L))
+                     far = rep(c(0.2, 1, 2, 4, 6), each = 8L)) # heights of letters
+  lines <- list(x = NULL, y = NULL) # points on the lines of labels that have a place
   found <- list(x = rep(NA_real_, length(which)), y = rep(NA_real_, length(which)))
   for (k in seq_along(which)) {
     reach <- radius[which[k]] + ring$far * em
     at_x <- x[which[k]] + ring$across * (wide[k] + reach)
     at_y <- y[which[k]] + ring$up * (high + reach)
     free <- at_x - wide[k] > edges[1L] & at_x + wide[k] < edges[2L] & at_y - high > edges[3L] & at_y + high < edges[4L]
+    line_to <- function(at) {
+      part <- seq(0.05, 1, 0.05)
+      list(x = x[which[k]] + part * (at_x[at] - x[which[k]]), y = y[which[k]] + part * (at_y[at] - y[which[k]]))
+    }
     covers <- function(at, points) {
+      line <- line_to(at)
       any(abs(x - at_x[at])[points] < wide[k] + radius[points] & abs(y - at_y[at])[points] < high + radius[points],
           na.rm = TRUE) ||
-        any(abs(found$x - at_x[at]) < wide + wide[k] & abs(found$y - at_y[at]) < 2 * high, na.rm = TRUE)
+        any(abs(found$x - at_x[at]) < wide + wide[k] & abs(found$y - at_y[at]) < 2 * high, na.rm = TRUE) ||
+        any(abs(lines$x - at_x[at]) < wide[k] & abs(lines$y - at_y[at]) < high) ||
+        any(abs(outer(found$x, line$x, "-")) < wide & abs(outer(found$y, line$y, "-")) < high, na.rm = TRUE)
     }
     at <- Find(function(at) !covers(at, seq_along(x)), base::which(free))
     if (is.null(at) && length(x) > 500L) at <- Find(function(at) !covers(at, which), base::which(free))
     if (is.null(at)) next
     found$x[k] <- at_x[at]
     found$y[k] <- at_y[at]
+    lines <- Map(c, lines, line_to(at))
   }
   list(x = found$x * inch[1L], y = found$y * inch[2L], wide = wide * inch[1L], high = high * inch[2L])
 }

@@ -116,7 +116,7 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
 #'   [voxelCoords()] returns, to draw a map. Positions on a grid are voxels: the map shows three slices through the
 #'   voxel with the highest value. Other positions, such as centers of parcels (`attr(x, "centers")` of
 #'   [parcelMeans()]), are dots, seen from three sides. Columns named `x`, `y` and `z`, or without names, are millimeters
-#'   (RAS). Rows with `NA` are left out.
+#'   (RAS). If they may be places in MNI space, the outline of that brain is drawn. Rows with `NA` are left out.
 #' @export
 plot.gpuConnectivity <- function(x, type = c("auto", "map", "fit", "hubs", "histogram"), measure = NULL,
                                  coords = NULL, hubs = 20, ...) {
@@ -176,7 +176,7 @@ draw_hubs <- function(values, name, hubs, ...) {
   if (is.null(names)) names <- as.character(seq_along(values))
   graphics::plot.new() # par("pin") is then that of this figure
   graphics::par(new = TRUE)
-  fitting <- floor(graphics::par("pin")[2L] / graphics::strheight("M", "inches", cex = 1))
+  fitting <- floor(graphics::par("pin")[2L] / graphics::strheight("M", "inches", cex = 1.1))
   best <- utils::head(order(-values, na.last = NA), min(hubs, max(3, fitting)))
   place <- rev(seq_along(best))
   names <- cell_names(names[best], 0.4 * graphics::par("fin")[1L])

@@ -11,8 +11,9 @@
 #'   `voxelCoords(x)` of a parcellated series of CIFTI.
 #' @param groups For a layout: the group of each variable, such as its lobe or module, which the color of its dot shows:
 #'   a vector, a factor or modules, as in [gpuCor-class].
-#' @param background What is outlined behind `coords`: `NULL` for the space around them, an image of the same space (an
-#'   array with a header or a file), such as a mask or a template, or `FALSE` for nothing.
+#' @param background What is outlined behind `coords`: `NULL` for the brain in MNI space, if `coords` may be places in
+#'   it, else for the space around them; an image of the same space (an array with a header or a file), such as a mask
+#'   or a template; or `FALSE` for nothing.
 #' @export
 plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability", "lag"), max = 3000,
                             labels = 20, coords = NULL, background = NULL, groups = NULL, ...) {
@@ -182,7 +183,7 @@ draw_layout <- function(net, labels, main = NULL, ...) {
       at[there[inside], axis] <- ends[1L] + diff(ends) * (0.06 + 0.88 * fraction)
     }
   }
-  draw_graph(net, at, labels, box, 0.7)
+  draw_graph(net, at, labels, 0.7)
   if (any(net$degree == 0)) note(paste(format_count(sum(net$degree == 0)), "without edges"))
   draw_graph_key(net, 0.4)
 }
@@ -207,16 +208,15 @@ draw_brain <- function(net, labels, coords, background, main = NULL, ...) {
   map <- new_map(coords[known, , drop = FALSE], background = background)
   below <- 3.2 + KEY_LINES * !is.null(net$levels)
   graphics::par(mar = c(below, 1.6, if (length(main) || !all(known)) 3.2 else 1.2, 1.6))
-  draw_views(map, main, known, function(view, shift) { # half of the names in each; a far one may look like another's
-    box <- rbind(map$low[view], map$high[view]) + rep(shift, each = 2L)
-    draw_graph(net, t(t(coords[, view]) + shift), ceiling(labels / 2), as.vector(box), 0.6, far = c(0.2, 1))
+  draw_views(map, main, known, function(view) { # half of the names in each
+    draw_graph(net, coords[, view], ceiling(labels / 2), 0.6)
   }, ...)
   draw_graph_key(net, 1.4)
 }
 
-# Draws edges and vertices, and names the best connected ones. `at`: positions of the vertices, or NA; `box`: where
-# names may be. Of many edges the weak ones fade.
-draw_graph <- function(net, at, labels, box, cex, ...) {
+# Draws edges and vertices, and names the best connected ones. `at`: positions of the vertices, or NA. Of many edges the
+# weak ones fade.
+draw_graph <- function(net, at, labels, cex) {
   n <- length(net$value)
   rank <- seq_len(n)
   # The strongest hundreds are seen.
@@ -227,15 +227,14 @@ draw_graph <- function(net, at, labels, box, cex, ...) {
   there <- which(!is.na(at[, 1L]))
   there <- there[order(net$degree[there])] # hubs on top
   degree <- net$degree[there]
-  inches <- diff(box)[c(1L, 3L)] / graphics::xyinch()
-  radius <- min(0.1, 0.35 * sqrt(prod(inches) / length(there))) * pmax(0.3, sqrt(degree / max(degree, 1)))
+  radius <- min(0.1, 0.35 * sqrt(prod(graphics::par("pin")) / length(there))) * pmax(0.3, sqrt(degree / max(degree, 1)))
   graphics::points(at[there, , drop = FALSE], pch = ifelse(net$is_y[there], 22L, 21L),
                    cex = radius * 72 / (0.375 * graphics::par("cex") * graphics::par("ps")), lwd = 0.5,
                    bg = ifelse(degree == 0, "white", net$fill[there]),
                    col = ifelse(degree == 0, "grey75", "black"))
   best <- utils::head(rev(which(degree > 0)), labels)
   radius[degree == 0] <- -Inf # names may cover them
-  draw_labels(best, distinct_names(net$name[there[best]], 16L), at[there, 1L], at[there, 2L], radius, cex, box, ...)
+  draw_labels(best, distinct_names(net$name[there[best]], 16L), at[there, 1L], at[there, 2L], radius, cex)
 }
 
 # Draws the key of edges with the widths of the weakest and the strongest, and of the vertices of x and y, at a line of

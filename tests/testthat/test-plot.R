@@ -344,6 +344,80 @@ test_that("a network is drawn on a brain from three sides", {
                "'coords' must be a matrix with a row for each of the 11")
 })
 
+# TRUE for points inside a closed line: a ray to the right crosses it an odd number of times.
+is_inside <- function(at, line) {
+  to <- c(2:length(line$x), 1)
+  crossings <- vapply(seq_len(nrow(at)), function(k) {
+    is_beside <- (line$y > at[k, 2]) != (line$y[to] > at[k, 2])
+    sum(is_beside & at[k, 1] < line$x + (at[k, 2] - line$y) / (line$y[to] - line$y) * (line$x[to] - line$x))
+  }, 0)
+  crossings %% 2 == 1
+}
+
+test_that("places in MNI space are drawn in the outline of that brain", {
+  views <- list(2:3, c(1, 3), 1:2)
+  # In the atlas of Talairach and Tournoux, moved to MNI: the commissures, the poles, the vertex, the cerebellum.
+  inside <- rbind(c(0, 0, 0), c(0, -26, -2), c(8, 66, 0), c(-12, -100, -4), c(44, 16, -36), c(-4, -30, 76),
+                  c(-66, -30, 4), c(20, -70, -50))
+  outside <- rbind(c(0, 85, 0), c(0, -115, 0), c(-80, -20, 85), c(80, -20, 85), c(0, 60, -60))
+  for (v in 1:3) {
+    line <- gpucor:::MNI_OUTLINES[[v]]
+    expect_true(all(is_inside(inside[, views[[v]]], line)), label = v)
+    expect_lte(max(abs(rbind(range(line$x), range(line$y)) - gpucor:::MNI_BOX[views[[v]], ])), 1)
+  }
+  is_out <- vapply(1:3, function(v) !is_inside(outside[, views[[v]]], gpucor:::MNI_OUTLINES[[v]]), logical(5))
+  expect_true(all(rowSums(is_out) >= 1))
+  outlines_of <- function(at) lapply(gpucor:::new_map(at)$outlines, `[[`, 1)
+  expect_identical(outlines_of(inside), gpucor:::MNI_OUTLINES)
+  expect_identical(outlines_of(`colnames<-`(inside, c("x", "y", "z"))), gpucor:::MNI_OUTLINES)
+  # Other points have the outline of their own space, or none.
+  for (at in list(inside * 3, inside / 10, inside + 60)) {
+    map <- gpucor:::new_map(at)
+    for (v in 1:3) expect_true(all(is_inside(at[, views[[v]]], map$outlines[[v]][[1]])))
+    expect_lt(max(map$high - map$low), 1.2 * max(apply(at, 2, function(own) diff(range(own)))))
+  }
+  expect_null(gpucor:::new_map(inside, background = FALSE)$outlines)
+  expect_null(gpucor:::new_map(`colnames<-`(inside, c("UMAP1", "UMAP2", "UMAP3")))$outlines)
+})
+
+test_that("the outline in MNI space is that of its template", {
+  file <- "/usr/share/mricron/templates/ch2bet.nii.gz"
+  skip_if_not(file.exists(file), "the template is not installed")
+  brain <- gpucor:::bright_places(file)
+  set.seed(2)
+  for (v in 1:3) {
+    seen <- brain[, list(2:3, c(1, 3), 1:2)[[v]]]
+    seen <- seen[!duplicated(seen[, 1] + 1000 * seen[, 2]), ]
+    line <- gpucor:::MNI_OUTLINES[[v]]
+    expect_gt(mean(is_inside(seen[sample(nrow(seen), 2000), ], line)), 0.98)
+    to <- c(2:length(line$x), 1)
+    area <- abs(sum(line$x * line$y[to] - line$x[to] * line$y)) / 2
+    expect_lt(abs(area / nrow(seen) - 1), 0.04)
+  }
+})
+
+test_that("views of a brain fill a page, apart from one another", {
+  wide <- c(179, 144, 144)
+  high <- c(151, 151, 180)
+  pad <- c(0.4, 0.7)
+  for (page in list(c(6.4, 4), c(11.4, 6.8), c(11, 3), c(4, 7), c(2.2, 2))) {
+    at <- gpucor:::arrange_views(wide, high, page, pad)
+    half <- cbind(at$scale * wide + pad[1], at$scale * high + pad[2]) / 2
+    expect_true(all(at$scale > 0 & at$x - half[, 1] > -1e-9 & at$x + half[, 1] < page[1] + 1e-9 &
+                      at$y - half[, 2] > -1e-9 & at$y + half[, 2] < page[2] + 1e-9))
+    for (pair in list(1:2, 2:3, c(1, 3))) {
+      apart <- abs(c(diff(at$x[pair]), diff(at$y[pair]))) - colSums(half[pair, ])
+      expect_gt(max(apart), -1e-9)
+    }
+    row <- min((page[1] - 3 * pad[1]) / sum(wide), (page[2] - pad[2]) / max(high))
+    expect_gte(sum(at$scale^2 * wide * high), 0.999 * sum(row^2 * wide * high))
+  }
+  at <- gpucor:::arrange_views(wide, high, c(11.4, 6.8), pad) # a page of 12 x 8 inches
+  expect_gt(max(at$scale * high) / 6.8, 0.85)
+  one <- gpucor:::arrange_views(100, 50, c(4, 4), pad)
+  expect_equal(unlist(one[c("scale", "x", "y")]), c(scale = 0.036, x = 2, y = 2))
+})
+
 test_that("the outline of a brain is that of the bright voxels of an image", {
   img <- image_with_affine(c(40, 30, 20))
   img[] <- 1
@@ -610,6 +684,12 @@ test_that("labels cover neither one another nor a part of a point", {
     up <- radius * diff(graphics::par("usr")[3:4]) / graphics::par("pin")[2]
     for (k in there) {
       others <- setdiff(there, k)
+      point <- seq(60, 1)[k]
+      part <- seq(0, 1, 0.02) # of the line to its point
+      line_x <- placed$x[k] + part * (at$x[point] - placed$x[k])
+      line_y <- placed$y[k] + part * (at$y[point] - placed$y[k])
+      expect_false(any(abs(outer(placed$x[others], line_x, "-")) < wide[others] &
+                         abs(outer(placed$y[others], line_y, "-")) < high))
       expect_false(any(abs(placed$x[others] - placed$x[k]) < wide[others] + wide[k] &
                          abs(placed$y[others] - placed$y[k]) < 2 * high))
       expect_false(any(abs(at$x - placed$x[k]) < wide[k] + across & abs(at$y - placed$y[k]) < high + up))
