@@ -138,16 +138,29 @@ group_factor <- function(groups, n, labels, name = "groups") {
 # ---- the picture
 
 # Returns the margins of a matrix's picture in lines. `names`: shortened ones of columns and of rows, or NULL; `left`:
-# the least margin of rows.
-matrix_margins <- function(names, groups, main, left) {
+# the least margin of rows; `blocks`: NULL, or the names of the rows' groups, see block_names().
+matrix_margins <- function(names, groups, main, left, blocks = NULL) {
   bars <- BAR_LINES * (lengths(groups) > 0)
-  legend <- if (any(vapply(groups, has_key, NA))) names_margin(shorten(levels(Find(has_key, groups)), 14L), 0) + 1.5
+  if (!is.null(blocks)) {
+    names[[2L]] <- blocks
+    bars[2L] <- bars[2L] + 1.8 # for lines to them, and a title
+  }
+  keyed <- if (is.null(blocks)) Find(has_key, groups)
+  legend <- if (!is.null(keyed)) names_margin(shorten(levels(keyed), 14L), 0) + 1.5
   c(names_margin(names[[1L]], 2) + bars[1L], names_margin(names[[2L]], left) + bars[2L],
     if (is.null(main)) 1.6 else 3.2, max(4.2, legend))
 }
 
 # Groups of one member each are named beside their colors.
 has_key <- function(groups) nlevels(groups) > 0L && nlevels(groups) < length(groups)
+
+# Returns the names of groups whose members are together, in their order, if they fit beside the rows; else NULL.
+block_names <- function(groups) {
+  runs <- rle(as.integer(groups))$values
+  step <- 1.5 * graphics::strheight("M", "inches", cex = 0.8)
+  is_named <- has_key(groups) && !anyDuplicated(runs) && length(runs) * step < graphics::par("pin")[2L]
+  if (is_named) shorten(levels(groups), 14L)[runs]
+}
 
 BAR_LINES <- 0.9 # of a bar of groups, with its space
 
@@ -169,12 +182,14 @@ draw_matrix <- function(m, limits, key, ..., names = list(colnames(m), rownames(
   graphics::plot.new() # par("fin") is then that of this figure
   graphics::par(pty = if (square) "s" else "m", new = TRUE)
   names <- lapply(names, cell_names)
+  blocks <- NULL
   for (pass in 1:2) { # names that are not legible take no space
-    margins <- matrix_margins(names, groups, main, left)
+    margins <- matrix_margins(names, groups, main, left, blocks)
     if (!is.null(span)) margins[1:2] <- c(3.8, 3)
     graphics::par(mar = margins)
     cex <- vapply(1:2, function(side) names_size(names[[side]], graphics::par("pin")[side] / size[3L - side]), 0)
     names[cex == 0] <- list(NULL)
+    if (pass == 1L && square && cex[2L] == 0) blocks <- block_names(groups[[2L]])
   }
   across <- if (is.null(span)) c(0.5, size[2L] + 0.5) else span
   graphics::plot.new()
@@ -183,28 +198,35 @@ draw_matrix <- function(m, limits, key, ..., names = list(colnames(m), rownames(
   grays <- grDevices::hcl.colors(51L, "Grays", rev = TRUE)
   for (column in unsigned) draw_cells(m[, column, drop = FALSE], 0:1, grays, column + c(-0.5, 0.5))
   for (side in which(lengths(groups) > 0)) draw_group_bar(groups[[side]], side)
+  draw_block_names(blocks, groups[[2L]])
   graphics::box(col = "grey40")
   if (!is.null(span)) graphics::axis(1L, lwd = 0, lwd.ticks = 1)
   bars <- BAR_LINES * (lengths(groups) > 0)
+  lines <- c(if (is.null(span)) 0.8 + bars[1L] else 2.2, if (is.null(blocks)) 0.8 + bars[2L] else margins[2L] - 1.2)
+  draw_sides(names, cex, bars, titles, lines)
+  title_at("main", main, TITLE_LINE)
+  is_dark <- colMeans(grDevices::col2rgb(colors_of(m, limits, colors))) < 130
+  are_marked <- !is.null(marks) && draw_marks(marks, ifelse(is_dark, "white", "black"), stars)
+  words <- c(if (are_marked) titles$marks, titles$note)
+  if (length(words)) note(paste(words, collapse = "; "))
+  groups <- if (is.null(blocks)) Find(has_key, groups)
+  upper_half <- c(if (is.null(groups)) 0.55 else 0.62, 1)
+  draw_key(limits, colors, key, at, ticks, if (is.null(groups) && !length(unsigned)) 0:1 else upper_half)
+  if (length(unsigned)) draw_key(0:1, grays, "R", part = c(0, 0.4))
+  if (!is.null(groups)) draw_group_key(levels(groups))
+}
+
+# Writes the names of columns and of rows beyond their bars, or where they are not legible a title at so many lines.
+draw_sides <- function(names, cex, bars, titles, lines) {
   for (side in 1:2) {
     if (cex[side] > 0) {
       graphics::axis(side, seq_along(names[[side]]), names[[side]], tick = FALSE, las = 2L, cex.axis = cex[side],
                      mgp = c(3, 0.2 + bars[side], 0), gap.axis = -1) # -1: axis() drops no names
     } else {
       what <- c("xlab", "ylab")[side]
-      title_at(what, titles[[what]], if (side == 1L && !is.null(span)) 2.2 else 0.8 + bars[side])
+      title_at(what, titles[[what]], lines[side])
     }
   }
-  title_at("main", main, TITLE_LINE)
-  is_dark <- colMeans(grDevices::col2rgb(colors_of(m, limits, colors))) < 130
-  are_marked <- !is.null(marks) && draw_marks(marks, ifelse(is_dark, "white", "black"), stars)
-  words <- c(if (are_marked) titles$marks, titles$note)
-  if (length(words)) note(paste(words, collapse = "; "))
-  groups <- Find(has_key, groups)
-  upper_half <- c(if (is.null(groups)) 0.55 else 0.62, 1)
-  draw_key(limits, colors, key, at, ticks, if (is.null(groups) && !length(unsigned)) 0:1 else upper_half)
-  if (length(unsigned)) draw_key(0:1, grays, "R", part = c(0, 0.4))
-  if (!is.null(groups)) draw_group_key(levels(groups))
 }
 
 # Draws the bar of a factor below the cells (side 1) or to the left of them (2); if the members of each group are
@@ -226,6 +248,17 @@ draw_group_bar <- function(groups, side) {
   if (anyDuplicated(runs$values) || !has_key(groups)) return(invisible())
   inner <- end[-length(end)]
   if (side == 1L) graphics::abline(v = inner, lwd = 0.6) else graphics::abline(h = inner, lwd = 0.6)
+}
+
+# Writes the names of groups to the left of their bar, moved apart where they would overlap.
+draw_block_names <- function(names, groups) {
+  if (is.null(names)) return(invisible())
+  runs <- rle(as.integer(groups))$lengths
+  middle <- cumsum(runs) - (runs - 1) / 2
+  place <- spread_out(middle, 1.5 * abs(graphics::strheight("M", cex = 0.8)), c(0.5, length(groups) + 0.5))
+  x <- graphics::par("usr")[1L] - c(0.85, 1.2) * graphics::par("csi") * graphics::xinch()
+  graphics::segments(x[1L], middle, x[2L], place, col = "grey50", lwd = 0.5, xpd = NA)
+  graphics::text(x[2L], place, names, pos = 2L, offset = 0.15, cex = 0.8, xpd = NA)
 }
 
 # Draws squares with the names of groups in the lower half of the right margin, as many as fit.

@@ -265,9 +265,16 @@ place_labels <- function(which, labels, x, y, radius, cex) {
   list(x = found$x * inch[1L], y = found$y * inch[2L], wide = wide * inch[1L], high = high * inch[2L])
 }
 
+# Returns positions as near to `at`, ascending, as is possible `room` apart within a range, by least squares.
+spread_out <- function(at, room, range) {
+  step <- room * (seq_along(at) - 1)
+  place <- stats::isoreg(at - step)$yf + step
+  pmax(pmin(place, range[2L] - room * rev(seq_along(at) - 0.5)), range[1L] + room / 2 + step)
+}
+
 # Draws each label on a pale field, to be legible among lines.
-draw_labels <- function(which, labels, x, y, radius, cex, ...) {
-  at <- place_labels(which, labels, x, y, radius, cex, ...)
+draw_labels <- function(which, labels, x, y, radius, cex) {
+  at <- place_labels(which, labels, x, y, radius, cex)
   there <- base::which(!is.na(at$x))
   if (!length(there)) return(invisible())
   graphics::rect(at$x[there] - at$wide[there], at$y[there] - at$high, at$x[there] + at$wide[there],

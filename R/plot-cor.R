@@ -4,8 +4,8 @@
 #' @param type For `plot()`: `"histogram"` of all coefficients; `"heatmap"` of the matrix; of coefficients with `lag`
 #'   also `"lag"`, a histogram of the lags; or `"auto"`, all of them (a heat map of up to `max` variables).
 #' @param max A number: the max number of variables in a heat map.
-#' @param groups,order For heat maps: the group of each variable, which a bar of colors shows: a vector or factor, in
-#'   the order of the variables or with their names, or what [gpuModules()] returned; and the order of the variables,
+#' @param groups,order For heat maps: the group of each variable, which a bar of colors and names show: a vector or
+#'   factor, in the order of the variables or with their names, or what [gpuModules()] returned; and their order,
 #'   `"tree"` (by hierarchical clustering), `"given"`, or their names or numbers. By default variables are sorted by
 #'   group, with lines between groups, and within each by a tree.
 #' @param zlim For heat maps: the values at both ends of the color key. By default -1 and 1; if no coefficient is below

@@ -263,11 +263,7 @@ number_modules <- function(labels) {
   room <- 1.25 * graphics::strwidth(max(module), cex = 0.8)
   cex <- 0.8 * min(1, diff(usr[1:2]) / (room * length(widest)))
   if (cex < 0.4) return(invisible()) # too small to read
-  # The least squares positions that are `room` apart within the range.
-  room <- room * cex / 0.8
-  step <- room * (seq_along(middle) - 1)
-  place <- stats::isoreg(middle - step)$yf + step
-  place <- pmax(pmin(place, usr[2L] - room * rev(seq_along(place) - 0.5)), usr[1L] + room / 2 + step)
+  place <- spread_out(middle, room * cex / 0.8, usr[1:2])
   line <- graphics::yinch(graphics::par("csi"))
   graphics::segments(middle, usr[3L], place, usr[3L] - 0.5 * line, lwd = 0.5, xpd = NA)
   graphics::text(place, usr[3L] - 1.1 * line, module, cex = cex, xpd = NA)
@@ -343,7 +339,7 @@ plot.gpuPreservation <- function(x, y = "auto", ...) {
     },
     Zsummary = function(...) {
       draw(x$modules$Zsummary, range(0, Z_LIMITS, x$modules$Zsummary, na.rm = TRUE), "Zsummary", ..., levels = Z_LIMITS)
-      note(paste("dashed: some evidence,", Z_LIMITS[1L], "and strong evidence,", Z_LIMITS[2L]))
+      note(paste0("dashed: some evidence (", Z_LIMITS[1L], "), strong evidence (", Z_LIMITS[2L], ")"))
     }
   )
   if (x$n_perm < 2) panels$Zsummary <- NULL

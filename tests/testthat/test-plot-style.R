@@ -84,6 +84,21 @@ test_that("heat maps are ordered by groups, and within them by a tree", {
                "the names of 'groups' lack 'mpg' and 10 others")
 })
 
+test_that("names of groups are beside their rows, if these have none, or else in a key", {
+  many <- gpuCor(normal(20, 120, 3))
+  sizes <- c(50, 2, 2, 2, 40, 24)
+  groups <- rep(paste("group", 1:6), sizes)
+  at <- places_of(plot(many, groups = groups), unique(groups))
+  expect_true(all(diff(at$y) < -9)) # points, from the top; of letters 8 high
+  middle <- (cumsum(sizes) - sizes / 2) / 120
+  fraction <- (at$y[1] - at$y) / (at$y[1] - at$y[6]) # from the first name to the last
+  expect_lt(max(abs(fraction - (middle - middle[1]) / (middle[6] - middle[1]))), 0.06)
+  expect_lt(max(at$x), 100)
+  expect_true(all(diff(places_of(plot(many, groups = groups, order = 120:1), unique(groups))$y) > 9))
+  mixed <- places_of(plot(many, groups = rep_len(unique(groups), 120), order = "given"), unique(groups))
+  expect_gt(min(mixed$x), 400)
+})
+
 test_that("a heat map has limits that span the data, and a second matrix above its diagonal", {
   alike <- gpuCor(t(x))
   ticks_of <- function(...) as.numeric(grep("^ *[-0-9.]+$", texts_of(plot(...)), value = TRUE))

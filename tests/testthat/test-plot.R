@@ -697,6 +697,18 @@ test_that("labels cover neither one another nor a part of a point", {
   })
 })
 
+test_that("places are spread out as little as is needed, in their order", {
+  spread <- gpucor:::spread_out
+  expect_equal(spread(c(10, 20, 30), 5, c(0, 100)), c(10, 20, 30))
+  expect_equal(spread(c(10, 11, 50), 5, c(0, 100)), c(8, 13, 50)) # by 2 each: the least squares
+  expect_equal(spread(c(1, 99), 10, c(0, 100)), c(5, 95))
+  set.seed(6)
+  for (n in c(1, 5, 20)) {
+    found <- spread(sort(runif(n, 0, 100)), 4, c(0, 100))
+    expect_true(all(found >= 2 & found <= 98) && all(diff(found) > 4 - 1e-9))
+  }
+})
+
 test_that("ticks of counts are whole numbers, with 1", {
   ticks <- gpucor:::count_ticks
   expect_identical(ticks(2:3), c(2, 3))
