@@ -253,7 +253,7 @@ OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", softPower = "power"
 # Strings that other programs use for values of arguments.
 OTHER_VALUES <- c(gpu = "cuda", float64 = "double", float32 = "float", float32 = "single", int32 = "integer",
                   median = "quantile", average = "mean", rho = "spearman", tau = "kendall",
-                  rho_p = "concordance", proportionality = "concordance", ccc = "concordance")
+                  ccc = "concordance")
 
 # Returns the argument (or value), one of `known`, that others call `name`; NA if there is none.
 other_name <- function(name, known, table = OTHER_NAMES) intersect(table[names(table) == name], known)[1L]

@@ -29,6 +29,10 @@ measure_of <- function(method) engine$rows[[method]]
 check_method <- function(method, first = "pearson", hint = "") {
   own <- GROUP_METHODS[["distance"]] # the engine's name
   if (is.character(method) && length(method) == 1L && method %in% engine$measures && method != own) return(method)
+  if (is_one_string(method) && method %in% c("rho_p", "proportionality", "propr")) {
+    hint <- paste0("; rho_p is method = \"concordance\" with options = list(means = FALSE), of log-ratios, see ",
+                   "?\"gpucor-measures\"")
+  }
   check_choice(method, setdiff(union(first, engine$measures), own), "method", hint)
 }
 

@@ -112,8 +112,8 @@
 #' v_y)}
 #'
 #' * r_c is Lin's, `DescTools::CCC()`: agreement of two methods or raters.
-#' * `options = list(means = FALSE)` gives rho_p, that of package propr, if `x` has log-ratios, such as
-#'   `log(counts + 0.5)` less the means of its rows: correlations of relative abundances appear by their common total,
+#' * `options = list(means = FALSE)` gives rho_p, that of package propr, if `x` has log-ratios, as
+#'   `x <- log(counts + 0.5); x <- x - rowMeans(x)`: correlations of relative abundances appear by their common total,
 #'   and proportionality does not. propr's phi_s is `(1 - r) / (1 + r)`.
 #' * All pairs must have the same observations. P values, by `adjust`, are those of independence, not of agreement. A
 #'   constant column has no coefficients (`NA`, with a warning).
