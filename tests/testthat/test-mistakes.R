@@ -60,7 +60,8 @@ test_that("a value that there is not is named with the one that was probably mea
   told <- list(
     list(quote(gpuCorTest(x, adjust = "BH")), "one of \"none\", \"maxT\", \"fdr\", not \"BH\"; p.adjust()"),
     list(quote(gpuCor(x, method = "Spearman")), "not \"Spearman\"; did you mean \"spearman\"?"),
-    list(quote(gpuCor(x, method = "rho_p")), "not \"rho_p\"; rho_p is method = \"concordance\" with options = list(means = FALSE)"),
+    list(quote(gpuCor(x, method = "rho_p")),
+         "not \"rho_p\"; rho_p is method = \"concordance\" with options = list(means = FALSE)"),
     list(quote(gpuCor(x, method = "tau")), "not \"tau\"; did you mean \"kendall\"?"),
     list(quote(gpuCorNetwork(x, k = 2)$edges), "no element 'edges'; as.data.frame() has its edges"),
     list(quote(gpuCorNetwork(x, k = 2)$threshold), "has its edges, and x@threshold is its slot"),
