@@ -248,7 +248,7 @@ OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", softPower = "power"
                  gpu = "backend", high_pass = "bandpass", low_pass = "bandpass", t_r = "tr", sfreq = "rate",
                  fsample = "rate", srate = "rate", censor = "weights", censor = "keep",
                  sample_mask = "weights", sample_mask = "keep",
-                 n_components = "n", zlim = "from")
+                 n_components = "n", zlim = "from", window = "width", window = "pairs")
 
 # Strings that other programs use for values of arguments.
 OTHER_VALUES <- c(gpu = "cuda", float64 = "double", float32 = "float", float32 = "single", int32 = "integer",

@@ -36,6 +36,11 @@ is_subjects <- function(x) is.function(x) || (is.list(x) && !is.object(x))
 
 is_combined <- function(x) inherits(x, "gpuCorSubjects")
 
+is_study <- function(x) inherits(x, "bidsSubjects")
+
+# Returns the list of a study's matrices, of all sessions.
+series_of_study <- function(study) if (is.null(dim(study$x[[1L]]))) unlist(study$x, recursive = FALSE) else study$x
+
 # ---- blocks
 
 # Max number of values in a block of several columns.

@@ -115,8 +115,8 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
 #' @param coords For `plot()`: `NULL`, or a numeric matrix of 2 or 3 columns with the position of each variable, such as
 #'   [voxelCoords()] returns, to draw a map. Positions on a grid are voxels: the map shows three slices through the
 #'   voxel with the highest value. Other positions, such as centers of parcels (`attr(x, "centers")` of
-#'   [parcelMeans()]), are dots, seen from three sides. Columns named `x`, `y` and `z`, or without names, are millimeters
-#'   (RAS). If they may be places in MNI space, the outline of that brain is drawn. Rows with `NA` are left out.
+#'   [parcelMeans()]), are dots, seen from three sides. Columns named `x`, `y` and `z`, or without names, are
+#'   millimeters (RAS). If they may be places in MNI space, the outline of that brain is drawn. Rows with `NA` are left out.
 #' @export
 plot.gpuConnectivity <- function(x, type = c("auto", "map", "fit", "hubs", "histogram"), measure = NULL,
                                  coords = NULL, hubs = 20, ...) {

@@ -59,6 +59,7 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
   run <- with_sign(run, sign)
   if (identical(takes, "later")) return(run)
   run <- with_sign(with_data(run, x, y, takes, tests), sign)
+  tell_joined(run)
   run <- with_design(run, tests)
   if (tests && (is.null(max_t) || max_t$how == "permutation")) warn_series(run, x)
   check_together(found, facts_of(run), words_of(run$method))
@@ -68,6 +69,15 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
                  "use fewer columns, or leave 'adjust' out")
   }
   run
+}
+
+# Tells of runs that are correlated with the differences of their means. Epochs are runs, too, of which this is usual.
+tell_joined <- function(run) {
+  first <- if (is_combined(run$x)) run$x$data[[1L]] else run$x
+  n <- length(unique(attr(first, "runs", exact = TRUE)))
+  is_removed <- any(names(REGRESSION) %in% names(run$asked)) || is_of_spectra(run$method)
+  if (n < 2L || is_removed || inherits(first, "epochMatrix")) return(invisible())
+  tell_once("'x' has ", n, " runs that were joined, whose means are not removed; runs = attr(x, \"runs\") removes them")
 }
 
 # Returns the run with the sign of its edges, if it has one. Some measures and combinations have a single one.

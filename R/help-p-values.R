@@ -97,6 +97,9 @@
 #' | `"pearson"` | uncorrelated, not independent | not valid: 0.23 with n = 30 |
 #' | any | counts with 60 % zeros, n = 20 | not valid for correlated counts: 0.12 to 0.24 |
 #' | `"kendall"` | counts with 60 % zeros, n = 20, not correlated | not valid: 0.12 |
+#' | any | 60 cells of each of 12 donors, whose genes have other levels | not valid: 0.14 |
+#' | any, `covariates` | the same, the donors as a factor | valid |
+#' | any, `pseudobulk` | the same, the donors as samples | valid |
 #'
 #' @section Two groups, and lists of subjects:
 #' | function, option | data | p values |

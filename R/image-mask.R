@@ -33,8 +33,8 @@ new_mask <- function(img, mask_header, voxels) {
 columns_mask <- function(x, name, needs_one = TRUE) {
   mask <- attr(x, "mask", exact = TRUE)
   if (is_variables(mask) || (is.null(mask) && !needs_one)) return(mask)
-  fail("'", name, "' is a matrix (", show_size(dim(x)), ") without the attribute \"mask\"; give the matrix that ",
-       "voxelMatrix() returned")
+  fail("'", name, "' is a matrix (", show_size(dim(x)), ") without the attribute \"mask\"; give ",
+       if (is.null(attr(x, "coverage"))) "the matrix that voxelMatrix() returned" else "the atlas, as it has parcels")
 }
 
 # `img`: list(size, header, ...) of the image, which messages call `name`.
@@ -109,10 +109,14 @@ read_background <- function(background) {
   read_mask(background, "background")
 }
 
-# Returns the positions of an image's voxels without the dark ones around a head: values above a tenth of the highest.
+# Returns the positions of an image's voxels without the dark ones around a head, values above a tenth of the highest;
+# of an atlas or a mask, in which most neighbors are equal and the background is 0, those that are not 0.
 bright_places <- function(background) {
   mask <- read_background(background)
-  top <- stats::quantile(mask$values[mask$values > 0], 0.98, na.rm = TRUE, names = FALSE)
+  n <- length(mask$values)
+  are_equal <- (mask$values[-1L] == mask$values[-n])[mask$values[-n] != 0]
+  are_labels <- isTRUE(mean(are_equal, na.rm = TRUE) > 0.5) && any(mask$values == 0, na.rm = TRUE)
+  top <- if (are_labels) NA else stats::quantile(mask$values[mask$values > 0], 0.98, na.rm = TRUE, names = FALSE)
   places <- voxel_places(mask, inside_mask(mask, if (is.na(top)) 0 else top / 10))
   places[!is.na(places[, 1L]), , drop = FALSE]
 }
@@ -222,7 +226,9 @@ label_table <- function(file, atlas) {
   if (is.null(table)) return(NULL)
   labels <- with_our_errors(utils::read.delim(table, quote = "", check.names = FALSE, na.strings = "n/a"),
                             paste0("'", table, "' cannot be read: "), fail_file)
-  if (all(c("index", "name") %in% names(labels))) labels
+  if (all(c("index", "name") %in% names(labels))) return(labels)
+  tell_once("'", table, "' has no columns \"index\" and \"name\", so that parcels are named by their labels")
+  NULL
 }
 
 # Returns the names of labels, which are themselves without a name. Names differ, as each is a column.

@@ -74,7 +74,8 @@ OWN_REGRESSORS <- "^(cosine|(motion_|non_steady_state_)?outlier|[a-z]+_comp_cor|
 #'
 #' With `covariates` or `bandpass`, [gpuCor()] and others use the attribute `runs` of their data, as they use `tr`: each
 #' run is regressed and filtered by itself ([gpuAdjust()]). Give `runs = rep(1, nrow(x))` to regress all rows together.
-#' Without `covariates` and `bandpass` the attribute is not used; `runs = attr(x, "runs")` removes each run's mean.
+#' Without `covariates` and `bandpass` the attribute is not used, as a message says: rows of runs with other means are
+#' correlated by these. `runs = attr(x, "runs")` removes each run's mean.
 #'
 #' * **Voxels** that vary in all runs are the columns, with a message if others are dropped. Runs must be on one grid.
 #' * **Parcels** must be the same in all runs. Attribute `coverage` has the lowest of the runs.

@@ -19,10 +19,11 @@
 #' The participants are those of `participants.tsv` in the folder or one of the two above it, where BIDS has it. A
 #' subject without one of the files, or without a row in that table, is left out, with one warning for all.
 #'
-#' A function to which the study is given as `x` (or `y`) takes its `covariates` and `weights` as its arguments of these
-#' names, unless they are given, and [gpuCorCompare()] its `data`, for formulas. `s[s$data$age > 30]` selects subjects,
-#' and `gpuCorCompare(s[patients], s[!patients])` compares them. Functions that take no weights, such as [gpuISC()],
-#' stop if there are outliers: give `s$x` and `s$covariates`, with set `"scrub"` among the confounds.
+#' A function to which the study is given as `x` takes its `covariates` and `weights` as its arguments of these names,
+#' unless they are given, and [gpuCorCompare()] its `data`, for formulas. Without confounds the means of joined runs are
+#' removed (argument `runs`). `s[which(s$data$age > 30)]` selects subjects; `gpuCorCompare(s[patients], s[!patients])`
+#' or `gpuCorCompare(split(s, s$data$group))` compares them. Functions that take no weights, such as [gpuISC()], stop
+#' if there are outliers: give `s$x` and `s$covariates`, with set `"scrub"` among the confounds.
 #'
 #' @param folder A string: the name of the folder that has the folders `sub-...`.
 #' @param task,space,... Strings, by the name of an entity: which scans to read.
@@ -33,7 +34,8 @@
 #'   `combine = "icc3"`, and a subject without all of the sessions is left out.
 #' @return A list of class `bidsSubjects`:
 #'   * `x`: a list with the matrix of each subject (or its [gpuCorFile()]), by its name, such as `"sub-01"`; with
-#'     `sessions = TRUE` with a list of the sessions' matrices.
+#'     `sessions = TRUE` with a list of the sessions' matrices. Those of parcels know their centers, for pictures of
+#'     networks on a brain: `plot(net, "layout", coords = attr(s$x[[1]], "centers"))`.
 #'   * `covariates`, `weights`: lists of the confounds and of their attribute `keep`, with an element for each matrix of
 #'     `x`; `NULL` without confounds.
 #'   * `data`: the data frame of participants, with a row for each subject of `x`; `NULL` without such a file.
@@ -136,6 +138,7 @@ read_participants <- function(folder) {
   data <- with_our_errors(utils::read.delim(file, quote = "", na.strings = "n/a", check.names = FALSE),
                           paste0("'", file, "' cannot be read: "), fail_file)
   if (is.null(data$participant_id)) fail_file("'", file, "' has no column \"participant_id\"")
+  data$participant_id <- sub("^(sub-)?", "sub-", data$participant_id)
   data
 }
 
@@ -167,7 +170,7 @@ complete_scans <- function(found, participants, sessions) {
 #' @method print bidsSubjects
 #' @export
 print.bidsSubjects <- function(x, ...) {
-  series <- if (has_sessions(x)) unlist(x$x, recursive = FALSE) else x$x
+  series <- series_of_study(x)
   cat(n_of(length(x$x), "subject"), if (length(series) > length(x$x)) paste(" with", length(series), "sessions"), ": ",
       range_of(vapply(series, nrow, 0L), "time point"), " of ", n_of(ncol(series[[1L]]), "column"), "\n", sep = "")
   if (!is.null(x$covariates)) {
@@ -178,8 +181,6 @@ print.bidsSubjects <- function(x, ...) {
   invisible(x)
 }
 
-has_sessions <- function(study) is.null(dim(study$x[[1L]]))
-
 #' @rdname bidsSubjects
 #' @param x A list of class `bidsSubjects`.
 #' @param i Subjects to keep: their names or numbers, or a logical value for each.
@@ -187,11 +188,22 @@ has_sessions <- function(study) is.null(dim(study$x[[1L]]))
 #' @export
 `[.bidsSubjects` <- function(x, i) {
   kept <- stats::setNames(seq_along(x$x), names(x$x))[i]
-  check_that(i, "i", length(kept) && !anyNA(kept), paste("names or numbers of the", n_of(length(x$x), "subject")))
-  subject_of <- rep(seq_along(x$x), if (has_sessions(x)) lengths(x$x) else 1L)
+  check_that(i, "i", length(kept) && !anyNA(kept), paste("names or numbers of the", n_of(length(x$x), "subject")),
+             if (is.logical(i) && anyNA(i)) "; which() leaves out those that are NA")
+  subject_of <- rep(seq_along(x$x), each = length(series_of_study(x)) / length(x$x))
   series <- unlist(lapply(kept, function(k) which(subject_of == k)))
   x$x <- x$x[kept]
   for (part in c("covariates", "weights")) x[part] <- list(x[[part]][series])
   if (!is.null(x$data)) x$data <- x$data[kept, , drop = FALSE]
   x
+}
+
+#' @rdname bidsSubjects
+#' @param f A label for each subject, as in [base::split()].
+#' @param drop As in [base::split()].
+#' @method split bidsSubjects
+#' @export
+split.bidsSubjects <- function(x, f, drop = FALSE, ...) {
+  check_as_many(length(f), "f", "label", length(x$x), of = "subject")
+  lapply(split(seq_along(x$x), f, drop = drop), function(i) x[i])
 }

@@ -10,7 +10,7 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
     check_that(values, "values", nrow(values) == ncol(values), "a value for each pair of parcels",
                "; give a square matrix or a dist", show_size(dim(values)))
   }
-  if (!is.null(reference) && any(format %in% OF_PARCELS)) reference <- parcels_inside(reference)
+  if (!is.null(reference) && any(format %in% OF_PARCELS)) reference <- parcels_inside(reference, of_pairs)
   img <- values
   is_image <- length(dim(values)) > 2L || !is.null(attr(values, "header", exact = TRUE)) ||
     inherits(values, "niftiImage")
@@ -84,9 +84,12 @@ OF_PARCELS <- c("pscalar", "pconn")
 
 # Returns a mask of all parcels, if `reference` is an image or a file of parcels, or of grayordinates' labels, an atlas;
 # otherwise `reference` itself.
-parcels_inside <- function(reference) {
+parcels_inside <- function(reference, of_pairs) {
   if (is_file_name(reference)) reference <- readVoxels(reference)
   header <- image_header(reference)
+  if (of_pairs && length(dim(reference)) > 2L && is.null(header$cifti)) {
+    fail("'reference' is a volume, and parcels of CIFTI are of grayordinates; give dense labels (.dlabel.nii)")
+  }
   if (is.null(header$cifti$map) || is.logical(reference)) return(reference)
   if (is.null(image_parcels(header))) header <- list(cifti = parcels_of_atlas(read_mask(reference, "reference")))
   structure(rep(TRUE, nrow(header$cifti$models)), header = header)
@@ -171,15 +174,20 @@ image_of_values <- function(values, mask, outside, name) {
   }
   check_type(values, "values", is_variables(values), "numeric or logical", hint)
   check_that(outside, "outside", length(outside) == 1L && is_variables(outside), "one number or NA")
+  file <- if (is_file_name(mask)) mask
   mask <- read_mask(mask, name)
   inside <- inside_mask(mask)
   n <- length(inside)
-  values <- values_of_parcels(values, mask$values[inside])
+  labels <- sort(unique(round(mask$values[inside])))
+  values <- values_of_parcels(values, mask$values[inside], labels,
+                             parcel_names(format(labels, scientific = FALSE, trim = TRUE), label_table(file, mask)))
   volumes <- if (is.matrix(values) && nrow(values) == n) ncol(values)
   check_that(values, "values", !is.null(volumes) || length(values) == n,
              paste0("one value, or one row, for each of the ", format_count(n), " voxels inside '", name, "'"),
              if (is.matrix(values) && ncol(values) == n) {
                "; give t(values)"
+             } else if (length(labels) > 1L) {
+               paste0(", or for each of its ", n_of(length(labels), "label"))
              } else {
                paste0("; give as '", name, "' the matrix of voxelMatrix()")
              }, if (is.matrix(values)) show_size(dim(values)) else format_count(length(values)))
@@ -206,14 +214,21 @@ image_of_values <- function(values, mask, outside, name) {
   img
 }
 
-# Returns values, or, if there is one (or a row) for each of several labels of an atlas, that of each voxel's label.
-values_of_parcels <- function(values, labels) {
+# Returns values, or, if there is one (or a row) for each of several parcels of an atlas, that of each voxel's parcel.
+# `labels`: of voxels; `parcels`: the labels, ascending; `names`: theirs, by which named values are found.
+values_of_parcels <- function(values, labels, parcels, names) {
   has_rows <- is.matrix(values) && nrow(values) > 1L
-  parcels <- sort(unique(round(labels)))
   n <- if (has_rows) nrow(values) else length(values)
   if (n == length(labels) || n != length(parcels) || n < 2L) return(values)
   rows <- match(round(labels), parcels)
-  if (has_rows) values[rows, , drop = FALSE] else values[rows]
+  own <- if (has_rows) rownames(values) else names(values)
+  known <- match(names, own)
+  if (anyNA(known) && !all(is.na(known))) {
+    fail("'values' has no parcel \"", names[is.na(known)][1L], "\" of the atlas, but others of its names; unname() them ",
+         "to give values in the order of its labels")
+  }
+  if (!anyNA(known)) rows <- known[rows]
+  if (has_rows) values[rows, , drop = FALSE] else unname(values[rows])
 }
 
 # Returns the header of an image whose volumes are maps, not times.

@@ -44,9 +44,14 @@ offered_by <- function(verb) c(OFFERED[[verb]], RUN_SETTINGS)
 specs_of <- function(verb, ..., frame = parent.frame()) {
   whole <- mget(intersect(names(SPECS), formals_of(verb)$names), frame, ifnotfound = list(NULL))
   whole <- whole[!vapply(whole, is.null, NA)]
-  studies <- Filter(function(data) inherits(data, "bidsSubjects"), mget(c("x", "y"), frame, ifnotfound = list(NULL)))
+  studies <- Filter(is_study, mget(c("x", "y"), frame, ifnotfound = list(NULL)))
+  are_groups <- !length(studies) && is.list(frame$x) && length(frame$x) && all(vapply(frame$x, is_study, NA))
+  if (are_groups) { # as of split()
+    studies <- frame$x
+    frame$x <- lapply(studies, `[[`, "x")
+  }
   if (length(studies)) {
-    for (name in names(studies)) frame[[name]] <- studies[[name]]$x
+    if (!are_groups) for (name in names(studies)) frame[[name]] <- studies[[name]]$x
     known <- full_names(...names(), verb, vapply(list(...), inherits, NA, "gpuSpec"))
     own <- adjustment_of_studies(studies, c(known, names(whole$adjustment)), verb)
     return(do.call(specs_of, c(list(verb, ..., frame = frame), own), quote = TRUE))
@@ -79,16 +84,25 @@ specs_of <- function(verb, ..., frame = parent.frame()) {
   specs
 }
 
-# Returns list(covariates, weights) with the elements of all studies, without what is `known` or what no study has.
+# Returns list(covariates, weights, runs) of all studies if their groups are compared, or of the first, without what is
+# `known` or what no study has.
 adjustment_of_studies <- function(studies, known, verb) {
+  if (verb != "gpuCorCompare") studies <- studies[1L]
   parts <- lapply(stats::setNames(nm = c("covariates", "weights")), function(part) {
     unlist(lapply(unname(studies), `[[`, part), recursive = FALSE)
   })
   if (all(unlist(parts$weights))) parts$weights <- NULL
+  if (is.null(parts$covariates)) { # otherwise those of the data are taken
+    series <- unlist(lapply(unname(studies), series_of_study), recursive = FALSE)
+    parts$runs <- lapply(series, attr, "runs", exact = TRUE)
+    if (all(lengths(parts$runs) == 0L)) parts$runs <- NULL
+  }
   parts <- parts[setdiff(names(Filter(Negate(is.null), parts)), known)]
   refused <- setdiff(names(parts), offered_by(verb))
   if (length(refused)) {
-    fail_value("'x' has ", refused[1L], " of its scans, which ", verb, "() does not take; give x$x")
+    fail_value("'x' has ", refused[1L], " of its scans, which ", verb, "() does not take; give x$x",
+               if (!is.null(parts$covariates)) " with covariates = x$covariates",
+               if (refused[1L] == "weights") ", read with the set \"scrub\" among the confounds")
   }
   parts
 }

@@ -288,7 +288,7 @@ APART <- c(
   # ---- p values of pairs
   "p values & measure without distribution" = paste0(
     "p values of method = \"{method}\" have no known distribution; adjust = \"maxT\" finds them by permutation, in ",
-    "gpuCorTest(), gpuAssociation(), and gpuCorNetwork() with 'p.value'"),
+    "gpuCorTest(), gpuAssociation(), and gpuCorNetwork() with 'p.value', and adjust = \"fdr\" rates for 'fdr'"),
   "p values & given coefficients & no df" =
     "p values of given coefficients need 'df', n - 2 for those of n observations",
   "p values & uncentred measure & no df" = paste0(

@@ -138,6 +138,7 @@ clr_run <- function(run) {
   value <- run$criterion$value
   if (run$criterion$name == "threshold") run <- with_criterion(run, value = value / (1 + value))
   for_user <- function(rows) {
+    if (any(rows$x == 0)) rows <- kept_rows(rows, NULL, .Machine$double.xmin, run) # 0 is less than every background
     rows[c("x", "threshold")] <- lapply(rows[c("x", "threshold")], function(values) values / (1 - values))
     rows
   }

@@ -55,7 +55,8 @@
 #' @param group A vector or factor, for one matrix or experiment `x`: the group of each row (`NA`: the row is left out);
 #'   or the name of a variable of the experiment's samples. Two groups are `x` and `y` of the result in the order of
 #'   their levels; more are compared at once. `weights`, `covariates`, `data`, `protect`, `runs` and series as `seeds`
-#'   are then those of the rows of `x`.
+#'   are then those of the rows of `x`. Each group is
+#'   regressed by itself, so that `protect` of the group is not needed.
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
 #' @param paired,variance For two lists of subjects: `TRUE` if subject i of `y` is subject i of `x`; and one variance of
 #'   z in both groups, `"equal"`, or `"unequal"`, Welch's t.
@@ -107,7 +108,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (missing(method) && "groups" %in% ...names()) { # Pearson's has no 'groups'
     refuse_labels(list(...)$groups, x, "unused argument 'groups'")
   }
-  study <- if (inherits(x, "bidsSubjects")) x
+  study <- if (is_study(x)) x
   specs <- specs_of("gpuCorCompare", ...)
   blocks <- specs$permutation$blocks
   is_of_subjects <- inherits(design, "formula") || inherits(blocks, "formula")

@@ -31,7 +31,8 @@
 #' `normalize = "clr"` compares each pair with its background (Faith and others 2007): I = -log(1 - r^2) / 2 is the
 #' information in nats that a normal distribution with this coefficient has, z_i is how many standard deviations it is
 #' above the mean of all pairs of column i, or 0, and the edge's value, `clr`, is sqrt(z_i^2 + z_j^2). With
-#' `method = "mi"` I is the mutual information. It takes two passes, and `threshold` is one of `clr`. With `y`, such as
+#' `method = "mi"` I is the mutual information. It takes two passes, and `threshold` is one of `clr`. Pairs whose `clr`
+#' is 0 are no edges, even if `density` or `k` ask for more. With `y`, such as
 #' regulators in `x` and their targets in `y`, the background of a column of `x` is its pairs with all columns of `y`,
 #' and that of a column of `y` its pairs with all columns of `x`. A regulator that is among the targets, by its name,
 #' has a pair with itself, which is an edge as without `normalize`, but is in no background. Drop these edges by

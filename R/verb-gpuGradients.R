@@ -57,7 +57,7 @@ gpuGradients <- function(x, n = 5, fraction = 0.1, kernel = c("cosine", "normali
                          ..., diagonal = FALSE, sparsity = NULL, align = FALSE) {
   refuse_other_names(...names(), names(formals()))
   if (!is.null(sparsity) && !missing(fraction)) fail("'sparsity' is in the place of 'fraction'; give one of them")
-  if (inherits(x, "bidsSubjects")) {
+  if (is_study(x)) {
     own <- adjustment_of_studies(list(x), ...names(), "gpuCorNetwork")
     further <- c(mget(setdiff(names(formals()), c("x", "..."))), list(...), own)
     return(do.call(gpuGradients, c(list(x$x), further), quote = TRUE))

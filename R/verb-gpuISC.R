@@ -42,12 +42,13 @@
 #' rotated to begin at a random row, which keeps its values. With `"phase"` its Fourier coefficients get random phases
 #' (Lerner and others 2011), and it becomes nearly normal, so that p values of few subjects with heavy tails are too
 #' small ([gpucor-p-values]). Two subjects of n rows have n rotations only, and p values of about 1 / n or more.
-#' [set.seed()] makes the result reproducible.
+#' [set.seed()] makes the result reproducible. Both tests are valid; t of few subjects has less power, so that
+#' `p.adjusted` may be smaller than `p.value`.
 #'
 #' **Two groups** are compared by pairs of subjects (Chen and others 2016), as leave-one-out coefficients grow with the
 #' number of subjects in a group. `difference` is the mean z of the pairs within the first group, the first level of
-#' `group`, less that of the pairs within the second; or with `contrast = "between"` the mean of both, less that of the
-#' pairs of a subject of either group. `p.value` compares it, two-sided (`"between"`: above 0), with that of subjects
+#' `group` (which a contrast of [gpuCorCompare()] subtracts), less that of the pairs within the second; or with
+#' `contrast = "between"` the mean of both, less that of the pairs of a subject of either group. `p.value` compares it, two-sided (`"between"`: above 0), with that of subjects
 #' whose labels are permuted, `n_perm` times; `p.adjusted` with the largest of all columns. The null hypothesis is that
 #' the series of all subjects have the same distribution, whatever their group. If the subjects of one group differ
 #' more, p values are too small: where they follow the stimulus by 0.3 to 0.9 in one group and by 0.6 in the other, 10
@@ -57,7 +58,8 @@
 #' with the others' mean of j, and of j with that of i, combined over the subjects and both orders: by the mean of z, or
 #' with `combine = "mean"` of r. The result is as of [gpuCor()], and its diagonal is the inter-subject correlation.
 #' `n_perm` adds the attribute `p.adjusted`, a `dist` of p values that compare the size of a pair's value with the
-#' largest of all pairs in surrogates, drawn as above. For a network, give the others' means as `y`; its edges are from
+#' largest of all pairs in surrogates, drawn as above; `as.matrix(r) * (as.matrix(attr(r, "p.adjusted")) <= 0.05)` has
+#' the significant ones. For a network, give the others' means as `y`; its edges are from
 #' a column to a mean:
 #'
 #' ```
@@ -82,7 +84,7 @@
 #'   `isc`, `subjects` (the number of coefficients), `statistic` (t), `p.value`, `fdr` (Benjamini and Hochberg) and,
 #'   with `n_perm`, `p.adjusted`. P values need three subjects. Columns that are constant or miss values in a subject
 #'   are `NA`, with a warning. Attribute `r` has the coefficients, subjects x columns, and `adjusted` the adjustment.
-#'   `voxelImage(result$isc, x[[1]])` is a map.
+#'   `voxelImage(result$isc, x[[1]])` is a map of voxels, and of parcels `voxelImage(result$isc, atlas)`.
 #'
 #'   With `group`: the same with the columns `difference`, `isc.x`, `isc.y` and `isc.between` (of the pairs within the
 #'   first group, within the second, and between them), `p.value`, `fdr` and `p.adjusted`.
@@ -287,8 +289,8 @@ isc_of_groups <- function(run, group, contrast, n_perm) {
   ratio <- exp(stats::median(of("ratio", c), na.rm = TRUE))
   if (isTRUE(is_unequal(ratio, table(group) - 1))) {
     warn("gpuCorExchange", "ISC varies ", format(max(ratio, 1 / ratio), digits = 2), " times as much among the ",
-         "subjects of \"", levels(group)[if (ratio > 1) 1L else 2L], "\", and permuted labels take both groups to be alike: p ",
-         "values may be too small (?gpuISC)")
+         "subjects of \"", levels(group)[if (ratio > 1) 1L else 2L], "\", and permuted labels take both groups to be alike: ",
+         "p values may be too small (?gpuISC)")
   }
   new_isc_groups(list(means = of("means", cbind), difference = of("difference", c), p = of("p", c),
                       flags = of("flags", c), maxima = of("maxima", pmax)), run, group, size_of)

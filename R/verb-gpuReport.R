@@ -34,6 +34,7 @@ gpuReport <- function(result, file = "study.html", ..., n = 20) {
   check_type(result, "result", !any(vapply(methods, is.null, NA)),
              "a result that has summary(), plot() and as.data.frame(), such as of gpuCorNetwork()")
   file <- check_new_file(file)
+  check_that(basename(file), "file", grepl("[.]html?$", file), "the name of a page, which ends in .html")
   n <- check_whole(n, "n", 1, 1e5)
   need_packages(c("rmarkdown", "knitr"), "gpuReport()")
   if (!has_pandoc()) {
@@ -42,7 +43,8 @@ gpuReport <- function(result, file = "study.html", ..., n = 20) {
   summary <- summary(result, n = n)
   folder <- withr::local_tempdir()
   report <- list(call = call_of(result, substitute(result)), about = description_of(result, summary),
-                 warned = unique(warned), pictures = draw_types(result, methods$plot, folder, ...),
+                 warned = unique(warned),
+                 pictures = draw_types(result, methods$plot, folder, substitute(list(...)), ...),
                  summary = summary_tables(summary), rows = first_rows(result, summary, n))
   template <- file.path(folder, "report.Rmd")
   file.copy(system.file("report.Rmd", package = "gpucor", mustWork = TRUE), template)
@@ -79,20 +81,21 @@ description_of <- function(result, summary) {
 }
 
 # Draws the types of the result's plot() to files in `folder`, and returns their names, named by the code that draws
-# them. Types that cannot be drawn are left out, but what plot() refuses without a type is an error.
-draw_types <- function(result, method, folder, ...) {
+# them. Types that cannot be drawn are left out, but what plot() refuses without a type is an error. `given`: the code
+# of `...`.
+draw_types <- function(result, method, folder, given, ...) {
   draw <- function(type) {
     file <- paste0("picture-", type, ".png")
     withr::with_png(file.path(folder, file), width = 7, height = 5, units = "in", res = 144, code = {
       if (type == "auto") plot(result, ...) else plot(result, type = type, ...)
     })
-    stats::setNames(file, if (type == "auto") "plot(result)" else paste0("plot(result, \"", type, "\")"))
+    code <- as.call(c(quote(plot), quote(result), if (type != "auto") type, as.list(given)[-1L]))
+    stats::setNames(file, paste(deparse(code), collapse = "\n"))
   }
   auto <- draw("auto")
   types <- setdiff(eval(formals(method)$type), "auto")
   drawn <- unlist(lapply(types, function(type) tryCatch(draw(type), gpucor_error_input = function(e) NULL)))
-  if (length(drawn) > 1L) return(drawn) # which "auto" combines; otherwise it is a picture of its own
-  drawn <- c(auto, drawn)
+  if (length(drawn) < 2L) drawn <- c(auto, drawn) # otherwise "auto" combines them
   drawn[!duplicated(tools::md5sum(file.path(folder, drawn)))]
 }
 

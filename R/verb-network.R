@@ -20,8 +20,8 @@
 #' one target keep their own edge, however weak, if the target regulates neither. Of both edges of two regulators, that
 #' of `x` with `y` and that of `y` with `x`, the stronger one counts, and both are kept or removed together.
 #'
-#' @param net A network of [gpuCorNetwork()] or [gpuTOM()], or a sparse matrix with entries in \[-1, 1\], symmetric or
-#'   with regulators in rows and targets in columns.
+#' @param net A network of [gpuCorNetwork()], without `normalize`, or of [gpuTOM()], or a sparse matrix with entries in
+#'   \[-1, 1\], symmetric or with regulators in rows and targets in columns.
 #' @param tolerance A number in \[0, 1\].
 #' @param ...,control `r offered_words("gpuPrune")`
 #' @return `net` without the removed edges: slot `edges` has their number, and slot `adjusted` the tolerance, as
@@ -94,7 +94,8 @@ A_NETWORK <- "a network of gpuCorNetwork(output = \"matrix\")"
 
 # Values of networks that no information follows from, see value_name().
 NOT_PRUNED <- c(
-  clr = "context likelihoods, which are no coefficients; prune a network without normalize = \"clr\"",
+  clr = paste("context likelihoods, which are no coefficients; prune a network without normalize = \"clr\", and keep",
+              "the edges that are in both"),
   difference = "differences of coefficients; gpuPrune() is for coefficients"
 )
 

@@ -975,6 +975,20 @@ partial_cases <- c(
   )
 )
 
+# ---- cells of donors, which are the samples
+
+donor_cases <- local({
+  donor <- gl(12, CELLS)
+  list(
+    null_case("gpuCorTest", "pearson", "cells of 12 donors", "", c(0.12, 0.16),
+              \() gpuCorTest(log1p(donor_cells(12)))$p.value),
+    null_case("gpuCorTest", "pearson", "cells of 12 donors", "covariates = donor", NEARLY,
+              \() gpuCorTest(log1p(donor_cells(12)), covariates = donor)$p.value),
+    null_case("gpuCorTest", "spearman", "cells of 12 donors", "pseudobulk", NEARLY,
+              \() gpuCorTest(donor_cells(12), pseudobulk = donor, method = "spearman")$p.value)
+  )
+})
+
 # ---- inter-subject correlation: subjects are independent
 
 isc_p <- function(...) gpuISC(listeners(...))$p.value
@@ -1163,4 +1177,4 @@ protected_p <- function(x, y, shift, method = "pearson") {
 }
 
 null_cases <- c(test_cases, partial_cases, series_cases, interval_cases, family_cases, network_cases, association_cases,
-                 two_groups_cases, group_cases, subject_cases, isc_cases, preservation_cases, real_cases)
+                 two_groups_cases, group_cases, subject_cases, donor_cases, isc_cases, preservation_cases, real_cases)

@@ -85,6 +85,13 @@ listeners <- function(k, n = 100, a = 0.6, make = normal, scale = rep(1, k), m =
   })
 }
 
+# Counts of 60 cells of each of k donors, whose genes have levels of their own in each donor.
+CELLS <- 60
+donor_cells <- function(k, m = 20) {
+  rate <- exp(matrix(stats::rnorm(k * m, 0, 0.5), k))
+  matrix(stats::rpois(k * CELLS * m, 0.5 * rate[rep(seq_len(k), each = CELLS), ]), k * CELLS)
+}
+
 # Subjects who follow the same stimulus in each column, by loadings that differ by 2 * spread among those of a group.
 # `k`, `spread`: of each of two groups.
 watching <- function(k, spread = c(0.3, 0.3), n = 100, m = 40, make = \(n, m) series(n, 0.6, m)) {

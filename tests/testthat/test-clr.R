@@ -7,6 +7,17 @@ factors_of <- function(n_obs, n_var) {
   x
 }
 
+test_that("a pair with a likelihood of 0 is no edge, whatever density or k ask for", {
+  set.seed(4)
+  x <- matrix(rnorm(600), 30)
+  for (net in list(gpuCorNetwork(x, density = 0.9, normalize = "clr"), gpuCorNetwork(x, k = 15, normalize = "clr"),
+                   gpuCorNetwork(x, threshold = 0, normalize = "clr"),
+                   gpuCorNetwork(x[, 1:5], x[, 6:20], density = 0.9, normalize = "clr"))) {
+    expect_true(all(net@x > 0))
+    expect_gt(length(net@x), 20)
+  }
+})
+
 test_that("context likelihoods are those of the definition", {
   x <- factors_of(40, 120)
   for (method in c("pearson", "spearman", "kendall")) {

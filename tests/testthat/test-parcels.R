@@ -185,6 +185,11 @@ test_that("values of parcels go back into the atlas", {
   expect_identical(is.na(two[, , , 2]), is.na(two[, , , 1]))
   expect_identical(two[, , , 1][atlas > 0], by_hand[atlas > 0])
   expect_identical(voxelImage(t(means[1, ]), atlas), map) # one row, as of one column with all
-  expect_error(voxelImage(1:2, atlas), "'values' must be one value, or one row, for each of the")
+  expect_identical(voxelImage(rev(means[1, ]), atlas), map) # values are found by name
+  expect_identical(voxelImage(t(means[1:2, 3:1]), atlas, outside = NA), two)
+  expect_identical(voxelImage(unname(means[1, ]), atlas), map)
+  expect_identical(voxelImage(c(a = 1, b = 2, c = 3), atlas), voxelImage(1:3 + 0, atlas)) # names of something else
+  expect_error(voxelImage(c(`2` = 1, `5` = 2, x = 3), atlas), "'values' has no parcel \"17\" of the atlas")
+  expect_error(voxelImage(1:2, atlas), "one row, for each of the .* voxels inside 'mask', or for each of its 3 labels")
   expect_error(voxelImage(3, atlas == 2), "'values' must be one value, or one row")
 })

@@ -434,6 +434,9 @@ test_that("the outline of a brain is that of the bright voxels of an image", {
       expect_lt(max(abs(span - range(places[, view[axis]]))), 0.1 * diff(span) + 4)
     }
   }
+  atlas <- replace(img, img == 1, 0)
+  atlas[6:20, 6:25, 5:16] <- 2 # labels are not brighter or darker
+  expect_identical(gpucor:::bright_places(atlas), places)
   draw(plot(net, "layout", coords = places[seq(1, 7200, length.out = 11), ], background = img))
   expect_error(draw(plot(net, "layout", coords = places[1:11, ], background = array(1, c(4, 4, 4)))),
                "'background' has no affine")

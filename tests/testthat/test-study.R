@@ -167,6 +167,39 @@ test_that("functions take the study, with its confounds and participants", {
   expect_error(gpuISC(s), "'x' has weights of its scans, which gpuISC() does not take; give x$x", fixed = TRUE)
 })
 
+test_that("runs without confounds are without their means, and groups of studies are studies", {
+  study <- write_study()
+  s <- bidsSubjects(study$folder, atlas = ATLAS, confounds = NULL)
+  shifted <- s
+  for (i in 1:3) shifted$x[[i]][attr(s$x[[i]], "runs") %in% 2, 1:2] <- 50 + s$x[[i]][attr(s$x[[i]], "runs") %in% 2, 1:2]
+  expect_equal(as.vector(gpuCor(shifted, combine = "fisher")), as.vector(gpuCor(s, combine = "fisher")),
+               tolerance = 1e-5)
+  r <- lapply(s$x, function(x) {
+    runs <- attr(x, "runs")
+    cor(if (is.null(runs)) x else residuals(lm(unclass(x) ~ factor(runs))))
+  })
+  expect_equal(unname(as.matrix(gpuCor(s, combine = "mean"))), unname(Reduce(`+`, r) / 3), tolerance = 1e-6)
+  tell_again()
+  expect_message(gpuCor(s$x[[2]]), "'x' has 3 runs that were joined, whose means are not removed")
+
+  s <- bidsSubjects(study$folder, ses = "1", atlas = ATLAS, confounds = "csf")
+  parts <- split(s, c("b", "a", "b"))
+  expect_identical(names(parts$b$x), c("sub-01", "sub-03"))
+  expect_equal(as.data.frame(gpuCorCompare(parts)), as.data.frame(gpuCorCompare(s[2], s[-2])))
+  expect_error(split(s, 1:2), "'f' has 2 labels; there are 3 subjects")
+  expect_error(s[c(TRUE, NA, FALSE)], "which() leaves out those that are NA", fixed = TRUE)
+  both <- gpuCor(s, s, combine = "mean") # the confounds are those of the first
+  expect_equal(both[1, 2], gpuCor(s, combine = "mean")[1, 2], tolerance = 1e-6)
+})
+
+test_that("pairs of subjects have the same names in the same order", {
+  study <- write_study()
+  s <- bidsSubjects(study$folder, ses = "1", atlas = ATLAS, confounds = NULL)
+  expect_error(gpuCorCompare(s, s[3:1], paired = TRUE), "pairs subject \"sub-01\" of 'x' with \"sub-03\" of 'y'")
+  expect_s3_class(gpuCorCompare(s, s[1:3], paired = TRUE), "gpuCorCompare")
+  expect_warning(gpuCorCompare(s[1:2], s[2:3]), "1 subject of 'x' \\(sub-02\\) is in 'y', too", class = "gpuCorTwice")
+})
+
 test_that("subjects are selected with what belongs to them, and groups are studies or columns of the participants", {
   study <- write_study()
   read <- function(...) bidsSubjects(study$folder, ..., atlas = ATLAS, confounds = "csf", fd = 0.8)

@@ -191,7 +191,8 @@ test_that("coefficients, tests and sums are there, or say what does not go toget
   expect_pairs("gpuISC", c(common, subjects[c("mean", "fisher", "skips")], list(
     n_perm = list(n_perm = 9), phase = list(n_perm = 9, surrogate = "phase"), alone = list(surrogate = "phase"),
     isfc = list(output = "isfc"), group = list(group = rep(1:2, each = 3), n_perm = 9),
-    between = list(group = rep(1:2, each = 3), contrast = "between", n_perm = 9), target = list(target = cos(9 * x)))), on = "several")
+    between = list(group = rep(1:2, each = 3), contrast = "between", n_perm = 9),
+    target = list(target = cos(9 * x)))), on = "several")
   expect_pairs("gpuTOM", c(common, criteria[c("threshold", "density", "k")], list(
     network = list(output = "network"), matrix = list(output = "matrix"), combined = list(combine = "min"),
     quantile = list(combine = "quantile", probs = 0.3), calibrated = list(calibration = "single quantile"),

@@ -111,6 +111,8 @@ test_that("maps of parcels are written with the reference's parcels, and read as
   }
   fails("has the parcels of 'reference' in another order", maps[4:1, ], "new.pscalar.nii")
   fails("for each of the 4 voxels inside 'reference', not 3", 1:3, "new.pscalar.nii")
+  fails("'reference' is a volume, and parcels of CIFTI are of grayordinates", diag(2), "new.pconn.nii",
+        structure(array(1, c(2, 2, 2)), header = list(dim = c(3, 2, 2, 2, 1, 1, 1, 1))))
   fails("which ends in .nii or .nii.gz", array(1, c(2, 2, 2)), "new.pscalar.nii", array(1, c(2, 2, 2)))
   expect_length(list.files(folder, "new"), 0)
 })
