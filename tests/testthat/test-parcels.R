@@ -190,6 +190,6 @@ test_that("values of parcels go back into the atlas", {
   expect_identical(voxelImage(unname(means[1, ]), atlas), map)
   expect_identical(voxelImage(c(a = 1, b = 2, c = 3), atlas), voxelImage(1:3 + 0, atlas)) # names of something else
   expect_error(voxelImage(c(`2` = 1, `5` = 2, x = 3), atlas), "'values' has no parcel \"17\" of the atlas")
-  expect_error(voxelImage(1:2, atlas), "one row, for each of the .* voxels inside 'mask', or for each of its 3 labels")
+  expect_error(voxelImage(1:2, atlas), "for each of the .* voxels inside 'mask', not 2, or for each of its 3 labels")
   expect_error(voxelImage(3, atlas == 2), "'values' must be one value, or one row")
 })

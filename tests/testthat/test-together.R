@@ -39,7 +39,10 @@ differing <- function(verb, a, data, result) {
     gpuCorTest = list(r = list(half(as.matrix(result$r)), half(r)),
                       p = list(if (!is.null(result$p.value)) half(as.matrix(result$p.value)), half(p))),
     gpuCorNetwork = {
-      likelihoods <- function() clr_by_hand(r, colnames(x), colnames(if (is.null(y)) x else y))
+      likelihoods <- function() {
+        found <- clr_by_hand(r, colnames(x), colnames(if (is.null(y)) x else y))
+        replace(found, found == 0, NA) # no edge
+      }
       list(edges = both_edges(result, if (is.null(a$normalize)) r else likelihoods(), a, p = p))
     },
     gpuConnectivity = list(power = list(result$soft, if (!is.null(a$power)) rowSums(abs(r)^a$power, na.rm = TRUE)),
