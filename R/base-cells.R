@@ -138,7 +138,7 @@ group_factor <- function(groups, n, labels, name = "groups") {
 # ---- the picture
 
 # Returns the margins of a matrix's picture in lines. `names`: shortened ones of columns and of rows, or NULL; `left`:
-# the least margin of rows; `blocks`: NULL, or the names of the rows' groups, see block_names().
+# the min margin of rows; `blocks`: NULL, or the names of the rows' groups, see block_names().
 matrix_margins <- function(names, groups, main, left, blocks = NULL) {
   bars <- BAR_LINES * (lengths(groups) > 0)
   if (!is.null(blocks)) {

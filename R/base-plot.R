@@ -265,7 +265,7 @@ place_labels <- function(which, labels, x, y, radius, cex) {
   list(x = found$x * inch[1L], y = found$y * inch[2L], wide = wide * inch[1L], high = high * inch[2L])
 }
 
-# Returns positions as near to `at`, ascending, as is possible `room` apart within a range, by least squares.
+# Returns the positions nearest to `at`, ascending, by least squares, that are at least `room` apart and within a range.
 spread_out <- function(at, room, range) {
   step <- room * (seq_along(at) - 1)
   place <- stats::isoreg(at - step)$yf + step

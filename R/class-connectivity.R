@@ -116,7 +116,8 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
 #'   [voxelCoords()] returns, to draw a map. Positions on a grid are voxels: the map shows three slices through the
 #'   voxel with the highest value. Other positions, such as centers of parcels (`attr(x, "centers")` of
 #'   [parcelMeans()]), are dots, seen from three sides. Columns named `x`, `y` and `z`, or without names, are
-#'   millimeters (RAS). If they may be places in MNI space, the outline of that brain is drawn. Rows with `NA` are left out.
+#'   millimeters (RAS). If they may be places in MNI space, the outline of that brain is drawn. Rows with `NA` are left
+#'   out.
 #' @export
 plot.gpuConnectivity <- function(x, type = c("auto", "map", "fit", "hubs", "histogram"), measure = NULL,
                                  coords = NULL, hubs = 20, ...) {

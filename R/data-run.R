@@ -71,7 +71,7 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
   run
 }
 
-# Tells of runs that are correlated with the differences of their means. Epochs are runs, too, of which this is usual.
+# Tells that the means of joined runs, which make columns correlated, are not removed. Epochs usually keep theirs.
 tell_joined <- function(run) {
   first <- if (is_combined(run$x)) run$x$data[[1L]] else run$x
   n <- length(unique(attr(first, "runs", exact = TRUE)))

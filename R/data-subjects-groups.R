@@ -18,18 +18,7 @@ with_groups <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
   if (is_of_participants) own <- sub("^(sub-[^_]*)_.*", "\\1", own) # of sub-01_ses-1
   is_comparable <- are_row_numbers(theirs) == are_row_numbers(own)
   if (is_comparable) check_observations(groups$design, "design", list(names = own))
-  others <- subject_labels(y)
-  if (groups$paired && !is.null(own) && !is.null(others) && !identical(own, others) && setequal(own, others)) {
-    at <- which(own != others)[1L]
-    fail("paired = TRUE pairs subject \"", own[at], "\" of 'x' with \"", others[at], "\" of 'y', which have the same ",
-         "names in another order; give y[names(x)]")
-  }
-  both <- if (!groups$paired) intersect(own, others)
-  if (length(both)) {
-    warn("gpuCorTwice", n_of(length(both), "subject"), " of 'x' (", toString(utils::head(both, 3L)), ") ",
-         ngettext(length(both), "is", "are"), " in 'y', too, and both groups count as independent; paired = TRUE ",
-         "compares the same subjects")
-  }
+  check_pairing(own, subject_labels(y), groups$paired)
   is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(given$effects, "fixed")
   # With one subject in each of two groups, the observations are the sample.
   are_matrices <- length(sizes) == 2L && all(sizes == 1L) && !groups$paired
@@ -72,6 +61,21 @@ with_groups <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
               "subjects whose mean z is compared with 0; effects = \"fixed\" compares them as groups of samples")
   }
   run
+}
+
+# Stops if pairs are of subjects in another order, and warns if independent groups share subjects. `x`, `y`: names of
+# the groups' subjects, or NULL.
+check_pairing <- function(x, y, paired) {
+  both <- intersect(x, y)
+  if (!paired && length(both)) {
+    warn("gpuCorTwice", n_of(length(both), "subject"), " of 'x' (", toString(utils::head(both, 3L)), ") ",
+         ngettext(length(both), "is", "are"), " in 'y', too, and both groups count as independent; paired = TRUE ",
+         "compares the same subjects")
+  }
+  at <- if (paired && length(both) && setequal(x, y)) which(x != y)[1L] else NA
+  if (is.na(at)) return(invisible())
+  fail("paired = TRUE pairs subject \"", x[at], "\" of 'x' with \"", y[at], "\" of 'y', which have the same names in ",
+       "another order; give y[names(x)]")
 }
 
 # So few matrices of other lengths may be groups of samples, as split() makes them, and not subjects.

@@ -109,8 +109,8 @@ read_background <- function(background) {
   read_mask(background, "background")
 }
 
-# Returns the positions of an image's voxels without the dark ones around a head, values above a tenth of the highest;
-# of an atlas or a mask, in which most neighbors are equal and the background is 0, those that are not 0.
+# Returns the positions of an image's bright voxels, above a tenth of the highest value, which leaves out the space
+# around a head; for an atlas or a mask, where most neighbors are equal and the background is 0, of all nonzero voxels.
 bright_places <- function(background) {
   mask <- read_background(background)
   n <- length(mask$values)

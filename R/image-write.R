@@ -224,8 +224,8 @@ values_of_parcels <- function(values, labels, parcels, names) {
   own <- if (has_rows) rownames(values) else names(values)
   known <- match(names, own)
   if (anyNA(known) && !all(is.na(known))) {
-    fail("'values' has no parcel \"", names[is.na(known)][1L], "\" of the atlas, but others of its names; unname() them ",
-         "to give values in the order of its labels")
+    fail("'values' has no parcel \"", names[is.na(known)][1L], "\" of the atlas, but others of its names; unname() ",
+         "them to give values in the order of its labels")
   }
   if (!anyNA(known)) rows <- known[rows]
   if (has_rows) values[rows, , drop = FALSE] else unname(values[rows])

@@ -39,27 +39,19 @@ FURTHER <- list(gpuModules = c("pamStage", "pamRespectsDendro"))
 offered_by <- function(verb) c(OFFERED[[verb]], RUN_SETTINGS)
 
 # Divides the `...` of a function and its formals of these names: returns list(adjustment, subjects, permutation,
-# control), a spec each. `frame`: the function's. A study there, as `x` or `y`, becomes the list of its series, and its
-# confounds are arguments, unless others are given.
+# control), a spec each. `frame`: the function's. The confounds of a study there are arguments, unless others are given.
 specs_of <- function(verb, ..., frame = parent.frame()) {
   whole <- mget(intersect(names(SPECS), formals_of(verb)$names), frame, ifnotfound = list(NULL))
   whole <- whole[!vapply(whole, is.null, NA)]
-  studies <- Filter(is_study, mget(c("x", "y"), frame, ifnotfound = list(NULL)))
-  are_groups <- !length(studies) && is.list(frame$x) && length(frame$x) && all(vapply(frame$x, is_study, NA))
-  if (are_groups) { # as of split()
-    studies <- frame$x
-    frame$x <- lapply(studies, `[[`, "x")
-  }
-  if (length(studies)) {
-    if (!are_groups) for (name in names(studies)) frame[[name]] <- studies[[name]]$x
-    known <- full_names(...names(), verb, vapply(list(...), inherits, NA, "gpuSpec"))
-    own <- adjustment_of_studies(studies, c(known, names(whole$adjustment)), verb)
-    return(do.call(specs_of, c(list(verb, ..., frame = frame), own), quote = TRUE))
-  }
-  if (!...length() && !length(whole)) return(NO_SPECS)
+  studies <- take_studies(frame)
+  if (!...length() && !length(whole) && !length(studies)) return(NO_SPECS)
   given <- c(list(...), whole)
   is_whole <- vapply(given, inherits, NA, "gpuSpec")
-  names(given) <- full_names(if (is.null(names(given))) "" else names(given), verb, is_whole)
+  if (length(given)) names(given) <- full_names(if (is.null(names(given))) "" else names(given), verb, is_whole)
+  if (length(studies)) {
+    given <- c(given, adjustment_of_studies(studies, c(names(given), names(whole$adjustment)), verb))
+    is_whole <- vapply(given, inherits, NA, "gpuSpec")
+  }
   is_own <- names(given) %in% names(SPEC_OF) & !is_whole
   of <- names(given)
   of[is_own] <- SPEC_OF[of[is_own]]
@@ -82,6 +74,18 @@ specs_of <- function(verb, ..., frame = parent.frame()) {
   }
   if (any(lengths(specs[names(specs) != "control"]))) features_of(verb, specs) # stops if they do not go together
   specs
+}
+
+# Returns the studies among `x` and `y` of a function, or in a list of groups, as of split(), as its `x`. The lists of
+# their series take their place in `frame`.
+take_studies <- function(frame) {
+  studies <- Filter(is_study, mget(c("x", "y"), frame, ifnotfound = list(NULL)))
+  for (name in names(studies)) frame[[name]] <- studies[[name]]$x
+  are_groups <- !length(studies) && is.list(frame$x) && length(frame$x) && all(vapply(frame$x, is_study, NA))
+  if (!are_groups) return(studies)
+  studies <- frame$x
+  frame$x <- lapply(studies, `[[`, "x")
+  studies
 }
 
 # Returns list(covariates, weights, runs) of all studies if their groups are compared, or of the first, without what is

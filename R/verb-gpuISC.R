@@ -48,11 +48,12 @@
 #' **Two groups** are compared by pairs of subjects (Chen and others 2016), as leave-one-out coefficients grow with the
 #' number of subjects in a group. `difference` is the mean z of the pairs within the first group, the first level of
 #' `group` (which a contrast of [gpuCorCompare()] subtracts), less that of the pairs within the second; or with
-#' `contrast = "between"` the mean of both, less that of the pairs of a subject of either group. `p.value` compares it, two-sided (`"between"`: above 0), with that of subjects
-#' whose labels are permuted, `n_perm` times; `p.adjusted` with the largest of all columns. The null hypothesis is that
-#' the series of all subjects have the same distribution, whatever their group. If the subjects of one group differ
-#' more, p values are too small: where they follow the stimulus by 0.3 to 0.9 in one group and by 0.6 in the other, 10
-#' to 19 % are below 0.05, and 21 to 28 % if that is the smaller group, of 5 against 15. A warning tells of such groups.
+#' `contrast = "between"` the mean of both, less that of the pairs of a subject of either group.
+#' `p.value` compares it, two-sided (`"between"`: above 0), with that of subjects whose labels are permuted, `n_perm`
+#' times; `p.adjusted` with the largest of all columns. The null hypothesis is that the series of all subjects have the
+#' same distribution, whatever their group. If the subjects of one group differ more, p values are too small: where they
+#' follow the stimulus by 0.3 to 0.9 in one group and by 0.6 in the other, 10 to 19 % are below 0.05, and 21 to 28 % if
+#' that is the smaller group, of 5 against 15. A warning tells of such groups.
 #'
 #' **ISFC**, inter-subject functional connectivity (Simony and others 2016), of columns i and j is the correlation of i
 #' with the others' mean of j, and of j with that of i, combined over the subjects and both orders: by the mean of z, or
@@ -238,7 +239,7 @@ surrogate_factors <- function(n_obs, n, n_perm, surrogate) {
 
 # ---- two groups
 
-# How the mean z of pairs of the first group, of the second, and of pairs of both are weighted.
+# The weights of the mean z of pairs within the first group, within the second, and between them.
 ISC_CONTRASTS <- list(groups = c(1, -1, 0), between = c(0.5, 0.5, -1))
 
 # Returns labels of n subjects as a factor of two levels, each of two subjects or more.
@@ -257,7 +258,7 @@ check_two_groups <- function(group, n) {
   group
 }
 
-# `contrast`: a row of ISC_CONTRASTS.
+# Returns the table of tests of two groups. `contrast`: a row of ISC_CONTRASTS.
 isc_of_groups <- function(run, group, contrast, n_perm) {
   n <- length(group)
   pairs <- which(lower.tri(diag(n)), arr.ind = TRUE)
@@ -272,8 +273,8 @@ isc_of_groups <- function(run, group, contrast, n_perm) {
   size_of <- if (contrast[3L] < 0) identity else abs
   values <- n * nrow(run$x$data[[1L]]) + nrow(pairs) + n_perm
   found <- blocks_of_subjects(run, values, function(series, missing, size, ...) {
-    all <- vapply(series, identity, series[[1L]]) # rows x columns x subjects
-    r <- vapply(seq_len(ncol(size)), function(v) crossprod(all[, v, ])[lower.tri(diag(n))], numeric(nrow(pairs)))
+    all <- simplify2array(series) # rows x columns x subjects
+    r <- vapply(seq_len(ncol(size)), function(v) crossprod(all[, v, ])[pairs], numeric(nrow(pairs)))
     r <- r / sqrt(size[pairs[, 1L], ] * size[pairs[, 2L], ])
     r[!is.finite(r)] <- NA
     r[, colSums(missing) > 0] <- NA
@@ -289,8 +290,8 @@ isc_of_groups <- function(run, group, contrast, n_perm) {
   ratio <- exp(stats::median(of("ratio", c), na.rm = TRUE))
   if (isTRUE(is_unequal(ratio, table(group) - 1))) {
     warn("gpuCorExchange", "ISC varies ", format(max(ratio, 1 / ratio), digits = 2), " times as much among the ",
-         "subjects of \"", levels(group)[if (ratio > 1) 1L else 2L], "\", and permuted labels take both groups to be alike: ",
-         "p values may be too small (?gpuISC)")
+         "subjects of \"", levels(group)[if (ratio > 1) 1L else 2L], "\", and permuted labels take both groups to be ",
+         "alike: p values may be too small (?gpuISC)")
   }
   new_isc_groups(list(means = of("means", cbind), difference = of("difference", c), p = of("p", c),
                       flags = of("flags", c), maxima = of("maxima", pmax)), run, group, size_of)
@@ -335,8 +336,8 @@ isfc_of <- function(run, control, factors) {
     n_perm <- ncol(factors) / n
     control$progress <- FALSE # of each surrogate
     maxima <- vapply(seq_len(n_perm), FUN.VALUE = 0, function(b) {
-      turned <- function(s) turned_series(spectra[[s]], factors[, (b - 1) * n + s])
-      found <- isfc_values(turned, run, control)
+      turned <- lapply(seq_len(n), function(s) turned_series(spectra[[s]], factors[, (b - 1) * n + s]))
+      found <- isfc_values(function(s) turned[[s]], run, control)
       report_progress(run$place, b / n_perm)
       max(-Inf, abs(found[lower.tri(found)]), na.rm = TRUE)
     })
@@ -347,8 +348,8 @@ isfc_of <- function(run, control, factors) {
   values
 }
 
-# Returns a symmetric matrix of what is combined over the subjects: each one's columns with the sums of the others',
-# which the engine combines, and the mean of both orders. `series`: a function of the subject's number.
+# Returns the symmetric matrix of ISFC: the engine combines the coefficients of each subject's columns with the sums of
+# the others', of which both orders are averaged. `series`: a function that returns the columns of subject s.
 isfc_values <- function(series, run, control) {
   x <- run$x
   known <- function(s) {

@@ -68,7 +68,7 @@ gpuPrune <- function(net, tolerance = 0, ..., control = NULL) {
 # Returns which entries of a network of regulators (rows) against targets are kept. `prune`: a function of the upper
 # triangle of a symmetric network in compressed columns. Regulators are its first vertices, and targets without a
 # regulator's name follow. Every triangle has two regulators, so that the third gene of a target's edge is always one.
-# That of an edge of two regulators may be a target, but not in their own network.
+# The third gene of an edge of two regulators may be a target, but not in the regulators' own network.
 kept_of_regulators <- function(net, prune) {
   size <- dim(net)
   regulator <- match(net@Dimnames[[2L]], net@Dimnames[[1L]], 0L, c("", NA))

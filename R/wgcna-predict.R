@@ -19,7 +19,7 @@
 #'
 #' With modules that were made with `covariates`, give those of the new samples, too: `newdata` are regressed on them by
 #' themselves, so that the eigengenes have a mean of 0 in the new cohort, and its level is not that of the old one.
-#' Of a cohort of one batch give `covariates = ~ 1`.
+#' For a cohort of one batch, give `covariates = ~ 1`.
 #'
 #' @param object The result of [gpuModules()].
 #' @param newdata Expression values, new samples or cells in rows and genes in columns, as in [gpuCor()] for one
