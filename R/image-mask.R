@@ -153,7 +153,8 @@ bright_places <- function(background) {
 #' @examples
 #' set.seed(1)
 #' img <- array(rnorm(6 * 6 * 4 * 50, 100), c(6, 6, 4, 50))
-#' header <- list(sform_code = 1, srow_x = c(3, 0, 0, -8), srow_y = c(0, 3, 0, -8), srow_z = c(0, 0, 3, -5))
+#' header <- list(sform_code = 1, srow_x = c(3, 0, 0, -8), srow_y = c(0, 3, 0, -8),
+#'                srow_z = c(0, 0, 3, -5))
 #' atlas <- structure(array(rep(1:3, each = 48), c(6, 6, 4)), header = header)
 #' x <- voxelMatrix(img)
 #' means <- parcelMeans(x, atlas)
